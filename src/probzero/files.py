@@ -1,0 +1,58 @@
+"""The one place that writes files: to a temporary name in the same folder, then renamed over the target."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from probzero.errors import ProbZeroError, bad
+
+
+@contextmanager
+def replacing(target: str | Path) -> Iterator[Path]:
+    """Yield a temporary path beside `target`; rename it to `target` on success, remove it on failure."""
+    target = Path(target)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        with temporary.open("rb") as written:
+            os.fsync(written.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        temporary.chmod(0o666 & ~umask)
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(target: str | Path, text: str) -> None:
+    with replacing(target) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def write_json(target: str | Path, value: Any) -> None:
+    write_text(target, json.dumps(value, indent=2, sort_keys=True) + "\n")
+
+
+def read_json(path: str | Path) -> Any:
+    return _read("JSON file", path, lambda found: json.loads(found.read_text(encoding="utf-8")))
+
+
+def _read(what: str, path: str | Path, parse: Callable[[Path], Any]) -> Any:
+    path = Path(path)
+    if not path.is_file():
+        raise bad(what, path, "a file", "nothing")
+    try:
+        return parse(path)
+    except ProbZeroError:
+        raise
+    except (ValueError, UnicodeDecodeError) as error:
+        raise bad(what, path, f"a readable {what}", error) from None

@@ -1,0 +1,49 @@
+"""Evaluations of positions, shared by all games: what was evaluated once is not evaluated again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+
+from probzero.random_keys import mix
+from probzero.search.table import KeyTable
+
+
+class Evaluation(NamedTuple):
+    """What a network says of n positions."""
+
+    prior: torch.Tensor  # [n, A] over legal moves, sums to 1
+    value: torch.Tensor  # [n, 3] WDL
+    reward: torch.Tensor  # [n, 3] WDL
+
+
+Evaluate = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], Evaluation]  # own [n], opp [n], legal [n, A]
+
+
+class CachedEvaluation:
+    """An `Evaluate` that remembers: equal positions get the very same numbers, from one network evaluation.
+
+    When `capacity` positions are held, all are forgotten.
+    """
+
+    def __init__(self, evaluate: Evaluate, actions: int, capacity: int, device: torch.device) -> None:
+        self.evaluate = evaluate
+        self.table = KeyTable(capacity, 2, "evaluation cache", device)  # keys: own, opp
+        self.prior = torch.zeros(capacity, actions, device=device)
+        self.value = torch.zeros(capacity, 3, device=device)
+        self.reward = torch.zeros(capacity, 3, device=device)
+
+    def __call__(self, own: torch.Tensor, opp: torch.Tensor, legal: torch.Tensor) -> Evaluation:
+        if self.table.count + len(own) > self.table.capacity:
+            self.table.clear()  # forgetting costs time, never results
+        if len(own) > self.table.capacity:
+            return self.evaluate(own, opp, legal)
+        entries, added = self.table.insert(torch.stack([own, opp], dim=1), mix(own, opp))
+        if len(added):
+            fresh = self.evaluate(own[added], opp[added], legal[added])
+            self.prior[entries[added]] = fresh.prior
+            self.value[entries[added]] = fresh.value
+            self.reward[entries[added]] = fresh.reward
+        return Evaluation(self.prior[entries], self.value[entries], self.reward[entries])

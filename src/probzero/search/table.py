@@ -1,0 +1,72 @@
+"""A hash table from integer keys to consecutive entry numbers, looked up and filled by whole arrays at a time."""
+
+from __future__ import annotations
+
+import torch
+
+from probzero.errors import bad
+
+_EMPTY = torch.iinfo(torch.int64).max
+
+
+class KeyTable:
+    """Open addressing with linear probing over torch tensors; entry k's key is `keys[k]`.
+
+    Entries are numbered in order of first appearance, so arrays indexed by entry can live beside the table.
+    """
+
+    def __init__(self, capacity: int, width: int, what: str, device: torch.device) -> None:
+        self.capacity = capacity
+        self.what = what  # the setting that bounds the table, for the error
+        self.count = 0
+        self.keys = torch.zeros(capacity, width, dtype=torch.int64, device=device)  # [capacity, width]
+        size = 1 << max(4, (2 * capacity - 1).bit_length())  # at most half full
+        self._slots = torch.full((size,), _EMPTY, dtype=torch.int64, device=device)  # entry, or _EMPTY
+
+    def insert(self, keys: torch.Tensor, hashes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Find each key [n, width] by its hash [n], adding it if absent.
+
+        Returns the entries [n] and the rows [k] that were added, one for each distinct new key, in entry order.
+        All keys probe in step. Those at an empty slot bid for it, the lowest row wins and writes its key, and the
+        others look at the slot again: an equal key then finds its entry, a different one moves on.
+        """
+        entries = torch.full_like(hashes, -1)
+        added = []
+        mask = len(self._slots) - 1
+        todo = torch.arange(len(hashes), device=hashes.device)
+        slots = hashes & mask
+        while len(todo):
+            held = self._slots[slots]
+            empty = held == _EMPTY
+            if empty.any():
+                bids = todo - _EMPTY
+                self._slots.scatter_reduce_(0, slots[empty], bids[empty], "amin")
+                won = self._slots[slots] == bids
+                winners = todo[won]
+                first = self._reserve(len(winners))
+                numbers = torch.arange(first, self.count, device=hashes.device)
+                self.keys[first : self.count] = keys[winners]
+                self._slots[slots[won]] = numbers
+                added.append(winners)
+                held = self._slots[slots]
+            same = (self.keys[held] == keys[todo]).all(-1)
+            entries[todo[same]] = held[same]
+            todo, slots = todo[~same], (slots[~same] + 1) & mask
+        return entries, torch.cat(added) if added else todo
+
+    def append(self, keys: torch.Tensor) -> torch.Tensor:
+        """Add every key [n, width] as an entry of its own, findable by nobody; return the entries [n]."""
+        first = self._reserve(len(keys))
+        self.keys[first : self.count] = keys
+        return torch.arange(first, self.count, device=keys.device)
+
+    def clear(self) -> None:
+        self.count = 0
+        self._slots.fill_(_EMPTY)
+
+    def _reserve(self, count: int) -> int:
+        first = self.count
+        if first + count > self.capacity:
+            raise bad("memory", self.what, f"at most {self.capacity} positions", f"{first + count} needed")
+        self.count = first + count
+        return first

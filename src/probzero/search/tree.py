@@ -1,0 +1,128 @@
+"""The search graphs of a batch of games as one struct of arrays.
+
+All games share one pool of nodes and one of edges; nodes of different games never meet. A node is a position of a game:
+equal positions of one game are one node, however they are reached. When a node is evaluated, its edges are laid out
+side by side in order of falling prior and its children are entered as nodes; a child is *reached* later. Moves are
+explored in order of prior, so the explored edges of a node always come first.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+
+from probzero.errors import bad
+from probzero.games.othello import Othello
+from probzero.kernels.winner_prob import winner_prob
+from probzero.random_keys import mix
+from probzero.search.table import KeyTable
+
+EDGES_PER_NODE = 3  # room for edges as a multiple of the room for nodes; transpositions make edges outnumber nodes
+
+
+class Edges(NamedTuple):
+    """The edges of n nodes, padded to K columns."""
+
+    index: torch.Tensor  # [n, K] into the tree's edge arrays; 0 where not real
+    real: torch.Tensor  # [n, K] bool
+    child: torch.Tensor  # [n, K] the node a move leads to, reached or not
+    explored: torch.Tensor  # [n, K] bool
+
+
+class Tree:
+    """Nodes M, edges E, games G. Rows of `search` and `net` are WDL triples of the player to move at the node."""
+
+    VALUE, TARGET = 0, 1  # rows of `search`: value_search, value_target
+    VALUE_NET, REWARD_NET = 0, 1  # rows of `net`
+
+    def __init__(self, rules: Othello, games: int, capacity: int, what: str, device: torch.device) -> None:
+        edges = EDGES_PER_NODE * capacity
+        self.rules = rules
+        self.device = device
+        self.what = what
+        self.table = KeyTable(capacity, 3, what, device)  # keys: own, opp, game
+        self.key = torch.zeros(capacity, dtype=torch.int64, device=device)  # [M] hash of game and position
+        self.rank = torch.zeros(capacity, dtype=torch.int64, device=device)  # [M] orders a game's nodes; see the rules
+        self.evaluated = torch.zeros(capacity, dtype=torch.bool, device=device)  # [M]
+        self.closed = torch.zeros(capacity, dtype=torch.bool, device=device)  # [M] terminal or exhausted
+        self.visits = torch.zeros(capacity, dtype=torch.int64, device=device)  # [M] particles that came through
+        self.volume = torch.zeros(capacity, dtype=torch.int64, device=device)  # [M] particles waiting; 0 between batches
+        self.first_edge = torch.zeros(capacity, dtype=torch.int64, device=device)  # [M]
+        self.edge_count = torch.zeros(capacity, dtype=torch.int64, device=device)  # [M] legal moves; 0 at terminals
+        self.search = torch.zeros(capacity, 2, 3, device=device)  # [M, 2, 3] value_search, value_target
+        self.net = torch.zeros(capacity, 2, 3, device=device)  # [M, 2, 3] value_net, reward_net
+        self.edge_child = torch.zeros(edges, dtype=torch.int64, device=device)  # [E] child; ~child while unexplored
+        self.edge_policy = torch.zeros(edges, device=device)  # [E] policy_search
+        self.edge_action = torch.zeros(edges, dtype=torch.int64, device=device)  # [E]
+        self.edges = 0
+        self.root = torch.zeros(games, dtype=torch.int64, device=device)  # [G]
+        self.game_key = torch.zeros(games, dtype=torch.int64, device=device)  # [G] root of the game's randomness
+        self._row_marks = torch.zeros(capacity, dtype=torch.int64, device=device)  # scratch of `distinct`
+
+    @property
+    def own(self) -> torch.Tensor:
+        return self.table.keys[:, 0]
+
+    @property
+    def opp(self) -> torch.Tensor:
+        return self.table.keys[:, 1]
+
+    @property
+    def game(self) -> torch.Tensor:
+        return self.table.keys[:, 2]
+
+    @property
+    def nodes(self) -> int:
+        return self.table.count
+
+    def enter(self, own: torch.Tensor, opp: torch.Tensor, game: torch.Tensor) -> torch.Tensor:
+        """Return the nodes [n] of positions [n] in their games [n], making those that are new."""
+        keys = torch.stack([own, opp, game], dim=1)
+        hashes = mix(own, opp, self.game_key[game])
+        nodes, added = self.table.insert(keys, hashes)
+        self.key[nodes[added]] = hashes[added]
+        return nodes
+
+    def add_edges(self, nodes: torch.Tensor, prior: torch.Tensor, legal: torch.Tensor) -> None:
+        """Lay out the edges of newly evaluated nodes [n] from priors [n, A] over legal moves [n, A]; enter the children."""
+        counts = legal.sum(1)
+        order = torch.where(legal, prior, -1.0).sort(dim=1, descending=True, stable=True).indices
+        row, slot = (torch.arange(legal.shape[1], device=self.device) < counts[:, None]).nonzero(as_tuple=True)
+        action = order[row, slot]
+        first, last = self.edges, self.edges + len(row)
+        if last > len(self.edge_child):
+            raise bad("memory", self.what, f"at most {len(self.edge_child)} edges", f"{last} needed")
+        self.first_edge[nodes] = first + counts.cumsum(0) - counts
+        self.edge_count[nodes] = counts
+        self.edge_action[first:last] = action
+        self.edge_policy[first:last] = prior[row, action]
+        parent = nodes[row]
+        own, opp = self.rules.place(self.own[parent], self.opp[parent], action)
+        self.edge_child[first:last] = ~self.enter(own, opp, self.game[parent])
+        self.edges = last
+
+    def edges_of(self, nodes: torch.Tensor) -> Edges:
+        """Return the edges of nodes [n] side by side; K is the largest number of them."""
+        counts = self.edge_count[nodes]
+        slots = torch.arange(int(counts.max()) if len(nodes) else 0, device=self.device)
+        real = slots < counts[:, None]
+        index = (self.first_edge[nodes][:, None] + slots) * real
+        child = self.edge_child[index]
+        explored = (child >= 0) & real
+        return Edges(index, real, torch.where(child < 0, ~child, child), explored)
+
+    def distinct(self, nodes: torch.Tensor) -> torch.Tensor:
+        """Return nodes [n] without repetitions, in an order that does not matter to any result."""
+        rows = torch.arange(len(nodes), device=self.device)
+        self._row_marks[nodes] = rows
+        return nodes[self._row_marks[nodes] == rows]
+
+    def child_of(self, nodes: torch.Tensor, action: torch.Tensor) -> torch.Tensor:
+        """Return the child [n] that a legal action [n] leads to from evaluated nodes [n], reached or not."""
+        edges = self.edges_of(nodes)
+        return edges.child[(self.edge_action[edges.index] == action[:, None]) & edges.real]
+
+    def weights(self, edges: Edges, temperature: float) -> torch.Tensor:
+        """Return winner_prob [n, K] over the explored ones of the edges of n nodes; 0 elsewhere."""
+        return winner_prob(self.search[edges.child, self.VALUE], edges.explored, temperature)

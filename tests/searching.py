@@ -1,0 +1,49 @@
+"""Evaluators and set-up shared by the tests of the search."""
+
+from __future__ import annotations
+
+import torch
+
+from probzero.config import Search
+from probzero.games.othello import Othello, othello
+from probzero.random_keys import key, mix, uniform
+from probzero.search.evaluation import CachedEvaluation, Evaluate, Evaluation
+from probzero.search.particle import ParticleSearch
+from probzero.search.tree import Tree
+
+CPU = torch.device("cpu")
+SYSTEMATIC = Search(splitting="systematic", temperature=1.0, cache=False)
+
+
+def invented(rules: Othello, sharpness: float = 3.0) -> Evaluate:
+    """An evaluator whose numbers are a hash of the position: arbitrary, but the same wherever it is asked."""
+
+    def evaluate(own: torch.Tensor, opp: torch.Tensor, legal: torch.Tensor) -> Evaluation:
+        column = torch.arange(rules.actions + 6)
+        drawn = uniform(mix(own, opp)[:, None], column[None, :]).float() * sharpness
+        prior = torch.where(legal, drawn[:, : rules.actions], -torch.inf).softmax(1)
+        return Evaluation(prior, drawn[:, -6:-3].softmax(1), drawn[:, -3:].softmax(1))
+
+    return evaluate
+
+
+def searching(
+    size: int = 5,
+    games: int = 3,
+    evaluate: Evaluate | None = None,
+    settings: Search = SYSTEMATIC,
+    capacity: int = 40_000,
+    keys: list[int] | None = None,
+) -> ParticleSearch:
+    """A search at the start of `games` games."""
+    rules = othello(size)
+    tree = Tree(rules, games, capacity, "capacity", CPU)
+    tree.game_key[:] = torch.tensor(keys if keys is not None else [key("test", game) for game in range(games)])
+    evaluate = evaluate or invented(rules)
+    if settings.cache:
+        evaluate = CachedEvaluation(evaluate, rules.actions, capacity, CPU)
+    search = ParticleSearch(tree, evaluate, settings)
+    all_games = torch.arange(games)
+    black, white = rules.start()
+    search.start(all_games, torch.full_like(all_games, black), torch.full_like(all_games, white))
+    return search
