@@ -6,8 +6,9 @@ import torch
 
 from probzero.config import Search
 from probzero.games.othello import Othello, othello
+from probzero.network.inference import Evaluation
 from probzero.random_keys import key, mix, uniform
-from probzero.search.evaluation import CachedEvaluation, Evaluate, Evaluation
+from probzero.search.evaluation import CachedEvaluation, Evaluate
 from probzero.search.particle import ParticleSearch
 from probzero.search.tree import Tree
 

@@ -160,3 +160,27 @@ class SlowSearch:
         self.root = self.child(node, node.actions.index(action))
         if self.root not in self.nodes:
             self.visit_leaf(self.root)
+
+    def settled(self) -> list[tuple[SlowNode, list[float], Triple | None]]:
+        """Every node with an explored child after a backup of the whole graph: (node, weights, reward target)."""
+        rewards: dict[Position, Triple] = {}
+        samples = []
+        for position in sorted(self.nodes, key=self.rank, reverse=True):
+            node = self.nodes[position]
+            if node.terminal:
+                rewards[position] = node.value
+        for position in sorted(self.nodes, key=self.rank, reverse=True):
+            node = self.nodes[position]
+            if not node.tried:
+                continue
+            self.back_up(node)
+            children = [self.child(node, index) for index in range(node.tried)]
+            weights = winner_weights([self.nodes[child].value for child in children])
+            known = [(w, rewards[child]) for w, child in zip(weights, children, strict=True) if child in rewards]
+            total = sum(w for w, _ in known)
+            if known:
+                if total < 1e-30:  # none of them has weight: they share equally
+                    known, total = [(1.0, triple) for _, triple in known], float(len(known))
+                rewards[position] = tuple(sum(w * flip(triple)[k] for w, triple in known) / total for k in range(3))
+            samples.append((node, weights, rewards.get(position)))
+        return samples

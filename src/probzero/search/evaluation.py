@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import torch
 
+from probzero.network.inference import Evaluation
 from probzero.random_keys import mix
 from probzero.search.table import KeyTable
-
-
-class Evaluation(NamedTuple):
-    """What a network says of n positions."""
-
-    prior: torch.Tensor  # [n, A] over legal moves, sums to 1
-    value: torch.Tensor  # [n, 3] WDL
-    reward: torch.Tensor  # [n, 3] WDL
 
 
 Evaluate = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], Evaluation]  # own [n], opp [n], legal [n, A]

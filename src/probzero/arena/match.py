@@ -1,0 +1,86 @@
+"""Matches between two players: each opening is played twice, with colours swapped, all games side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pandas as pd
+import torch
+
+from probzero.arena.openings import Openings, random_openings
+from probzero.arena.players import Player
+from probzero.config import Config
+from probzero.games.othello import Othello, othello, square_name
+from probzero.random_keys import key
+
+Progress = Callable[[str], None]
+Named = tuple[str, Player]
+
+
+def play_matches(
+    config: Config, seed: int, player: Named, against: Sequence[Named], progress: Progress | None = None
+) -> pd.DataFrame:
+    """Play one player against each of the others; return a row per game (see `play_match`)."""
+    rules, arena = othello(config.game.size), config.arena
+    openings = random_openings(
+        rules, arena.openings, arena.opening_plies, key(config.experiment, seed, "openings", arena.opening_plies)
+    )
+    frames = []
+    for opponent in against:
+        frames.append(play_match(rules, openings, player, opponent, (config.experiment, seed)))
+        if progress is not None:
+            progress(opponent[0])
+    return pd.concat(frames, ignore_index=True)
+
+
+def play_match(
+    rules: Othello, openings: Openings, first: Named, second: Named, keys: tuple[str | int, ...]
+) -> pd.DataFrame:
+    """Play every opening twice; `first` moves first in the first game of each pair and second in the other.
+
+    Columns: black, white, opening, opening_moves, moves, plies, margin (Black's discs − White's), result.
+    """
+    pairs, plies = openings.moves.shape
+    own = torch.from_numpy(openings.own).repeat_interleave(2)
+    opp = torch.from_numpy(openings.opp).repeat_interleave(2)
+    games = torch.arange(2 * pairs)
+    game_keys = torch.tensor([key(*keys, "match", first[0], second[0], int(game)) for game in games])
+    for _, player in (first, second):
+        player.begin(own, opp, game_keys)
+    opening_turn = games % 2  # who of (first, second) makes the first move after the opening
+    moves: list[torch.Tensor] = []
+    going = games
+    while len(going):
+        legal = rules.legal(own[going], opp[going])
+        going = going[legal.any(1)]
+        action = torch.full_like(games, -1)
+        for side, (_, player) in enumerate((first, second)):
+            turn = going[(opening_turn[going] + len(moves)) % 2 == side]
+            if len(turn):
+                action[turn] = player.choose(turn, len(moves))
+        for _, player in (first, second):
+            if len(going):
+                player.observe(going, action[going])
+        own[going], opp[going] = rules.place(own[going], opp[going], action[going])
+        moves.append(action)
+    played = torch.stack(moves, dim=1)  # [G, plies], −1 after the end
+    count = (played >= 0).sum(1)
+    margin = rules.margin(own, opp)
+    margin = torch.where((count + plies) % 2 == 0, margin, -margin)  # Black moves at even plies, passes included
+    first_is_black = (opening_turn == 0) == (plies % 2 == 0)
+    return pd.DataFrame(
+        {
+            "black": [first[0] if yes else second[0] for yes in first_is_black.tolist()],
+            "white": [second[0] if yes else first[0] for yes in first_is_black.tolist()],
+            "opening": (games // 2).tolist(),
+            "opening_moves": [_names(rules, openings.moves[game // 2]) for game in games.tolist()],
+            "moves": [_names(rules, row[row >= 0]) for row in played.numpy()],
+            "plies": (count + plies).tolist(),
+            "margin": margin.tolist(),
+            "result": margin.sign().tolist(),
+        }
+    )
+
+
+def _names(rules: Othello, actions: Sequence[int]) -> str:
+    return " ".join(square_name(rules.size, int(action)) for action in actions)

@@ -1,0 +1,72 @@
+"""Whole-tree targets agree with a slow extraction from a slow search."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from searching import invented, searching
+from slow_search import SlowSearch
+
+from probzero.games.othello import othello
+from probzero.learning.dataset import Samples
+from probzero.learning.targets import extract
+from probzero.search.choice import sample
+
+
+def by_board(samples: Samples) -> dict[bytes, int]:
+    return {board.tobytes(): row for row, board in enumerate(samples.board)}
+
+
+def planes(position: tuple[int, int]) -> bytes:
+    return np.array([word >> k & 1 for word in position for k in range(25)], dtype=np.float32).tobytes()
+
+
+def test_one_game_gives_the_targets_of_the_slow_extraction() -> None:
+    rules = othello(5)
+    search = searching(games=1)
+    slow = SlowSearch(5, invented(rules), int(search.tree.game_key[0]), rules.start())
+    game = torch.tensor([0])
+    ply = 0
+    while not slow.nodes[slow.root].terminal:
+        search.run(game, 6, 4, ply)
+        slow.run(6, 4, ply)
+        action = sample(search.tree, game, 0.2, ply)
+        search.advance(game, action)
+        slow.advance(int(action))
+        ply += 1
+    samples = extract(search.tree, 1.0)
+    rows = by_board(samples)
+    expected = slow.settled()
+    assert len(expected) == len(rows) == len(samples.weight)
+    with_reward = 0
+    for node, weights, reward in expected:
+        row = rows[planes(node.position)]
+        explored = node.actions[: node.tried]
+        assert list(np.flatnonzero(samples.mask[row])) == sorted(explored)
+        assert samples.policy[row][explored].tolist() == pytest.approx(weights, abs=2e-5)
+        assert samples.value[row].tolist() == pytest.approx(node.target, abs=2e-5)
+        assert samples.weight[row] == node.visits
+        assert bool(samples.valid[row]) == (reward is not None)
+        if reward is not None:
+            with_reward += 1
+            assert samples.reward[row].tolist() == pytest.approx(reward, abs=2e-4)
+    assert 0 < with_reward < len(expected)
+
+
+def test_equal_positions_of_several_games_become_one_sample() -> None:
+    search = searching(games=4)
+    games = torch.arange(4)
+    search.run(games, 6, 3, 0)
+    visits = int(search.tree.visits[search.tree.root].sum())
+    samples = extract(search.tree, 1.0)
+    rows = by_board(samples)
+    assert len(rows) == len(samples.weight)
+    assert samples.weight[rows[planes(othello(5).start())]] == visits == 4 * 18
+
+
+def test_without_a_terminal_in_the_graph_no_reward_target_is_valid() -> None:
+    search = searching(games=1)
+    search.run(torch.tensor([0]), 2, 2, 0)
+    samples = extract(search.tree, 1.0)
+    assert len(samples.valid) and not samples.valid.any() and not samples.reward.any()
