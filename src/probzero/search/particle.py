@@ -106,14 +106,13 @@ class ParticleSearch:
         tree = self.tree
         volume = self._arrive(nodes)
         edges = tree.edges_of(nodes)
-        unexplored = edges.real & ~edges.explored
-        may = unexplored | (edges.explored & ~tree.closed[edges.child])
-        share = tree.edge_policy[edges.index].to(torch.float64) * may
-        total = share.sum(1, keepdim=True)
-        if not (total > 0).all():
-            share = torch.where(total > 0, share, may.to(torch.float64))
-            total = share.sum(1, keepdim=True).clamp(min=1)
-        count = self.split(share / total, volume, tree.key[nodes], salt)
+        unexplored = edges.real ^ edges.explored
+        may = edges.real ^ (edges.explored & tree.closed[edges.child])
+        share = tree.edge_policy[edges.index] * may
+        weightless = ~share.any(1, keepdim=True)
+        if weightless.any():
+            share = torch.where(weightless, may.to(share.dtype), share)
+        count = self.split(share, volume, tree.key[nodes], salt)
         untried = unexplored.sum(1, keepdim=True).clamp(min=1)
         bucket = (count * unexplored).sum(1, keepdim=True)
         place = unexplored.cumsum(1) - 1  # 0 for the unexplored move with the highest prior

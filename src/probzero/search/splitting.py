@@ -1,4 +1,8 @@
-"""How the particles of a node are divided among its moves."""
+"""How the particles of a node are divided among its moves.
+
+A splitter takes weights `share` float32 [n, K], of which p is the normalised form, volumes V int64 [n], the nodes' keys
+int64 [n] and a salt; it returns counts int64 [n, K]. A row without any weight places nothing.
+"""
 
 from __future__ import annotations
 
@@ -14,26 +18,29 @@ Splitter = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, int], torch.Tenso
 def systematic(share: torch.Tensor, volume: torch.Tensor, keys: torch.Tensor, salt: int) -> torch.Tensor:
     """Systematic resampling: counts [n, K] are differences of ⌊V·cumsum(p) + u⌋ with one uniform u per node.
 
-    `share` float64 [n, K] sums to 1 (or to 0: no particle is placed), `volume` V int64 [n], `keys` int64 [n].
     Each count is ⌊V·p⌋ or ⌈V·p⌉ and their sum is V.
     """
     drawn = uniform(keys ^ salt)[:, None]
-    upper = (share.cumsum(1) * volume[:, None] + drawn).floor().to(torch.int64)
+    upper = _bounds(share).mul_(volume[:, None]).add_(drawn).to(torch.int64)  # truncation: nothing is negative
     upper = torch.minimum(upper, volume[:, None])  # rounding may lift V + u to V + 1
     return upper.diff(dim=1, prepend=torch.zeros_like(upper[:, :1]))
 
 
 def multinomial(share: torch.Tensor, volume: torch.Tensor, keys: torch.Tensor, salt: int) -> torch.Tensor:
-    """Independent draws: counts [n, K] of V particles that each choose a move with probability `share`."""
+    """Independent draws: counts [n, K] of V particles that each choose a move with probability p."""
     particle = torch.arange(int(volume.max()) if len(volume) else 0, device=share.device)
     drawn = uniform((keys ^ salt)[:, None], particle[None, :])  # [n, V]
-    bounds = share.cumsum(1)
-    last = (share > 0).to(torch.int64).cumsum(1).argmax(1, keepdim=True)  # rounding must not lose a draw near 1
-    bounds = torch.where(torch.arange(share.shape[1], device=share.device) >= last, bounds[:, -1:].ceil(), bounds)
+    bounds = _bounds(share)
     taking_part = particle[None, :] < volume[:, None]
     below = (drawn[:, None, :] < bounds[:, :, None]) & taking_part[:, None, :]  # [n, K, V]
     upper = below.sum(2)
     return upper.diff(dim=1, prepend=torch.zeros_like(upper[:, :1]))
+
+
+def _bounds(share: torch.Tensor) -> torch.Tensor:
+    """Return cumsum(p) float64 [n, K]; exactly 1 from the last positive weight on, 0 in rows without any."""
+    bounds = share.cumsum(1, dtype=torch.float64)
+    return bounds.div_(bounds[:, -1:].clamp(min=torch.finfo(torch.float64).tiny))
 
 
 SPLITTERS: dict[str, Splitter] = {"systematic": systematic, "multinomial": multinomial}

@@ -24,7 +24,7 @@ EDGES_PER_NODE = 3  # room for edges as a multiple of the room for nodes; transp
 class Edges(NamedTuple):
     """The edges of n nodes, padded to K columns."""
 
-    index: torch.Tensor  # [n, K] into the tree's edge arrays; 0 where not real
+    index: torch.Tensor  # [n, K] into the tree's edge arrays; 0, an edge of no node, where not real
     real: torch.Tensor  # [n, K] bool
     child: torch.Tensor  # [n, K] the node a move leads to, reached or not
     explored: torch.Tensor  # [n, K] bool
@@ -55,9 +55,11 @@ class Tree:
         self.edge_child = torch.zeros(edges, dtype=torch.int64, device=device)  # [E] child; ~child while unexplored
         self.edge_policy = torch.zeros(edges, device=device)  # [E] policy_search
         self.edge_action = torch.zeros(edges, dtype=torch.int64, device=device)  # [E]
-        self.edges = 0
+        self.edge_child[0] = ~0  # edge 0 belongs to no node: it stands for absent edges, never explored, of no weight
+        self.edges = 1
         self.root = torch.zeros(games, dtype=torch.int64, device=device)  # [G]
         self.game_key = torch.zeros(games, dtype=torch.int64, device=device)  # [G] root of the game's randomness
+        self._slots = torch.arange(rules.actions, device=device)
         self._row_marks = torch.zeros(capacity, dtype=torch.int64, device=device)  # scratch of `distinct`
 
     @property
@@ -105,12 +107,11 @@ class Tree:
     def edges_of(self, nodes: torch.Tensor) -> Edges:
         """Return the edges of nodes [n] side by side; K is the largest number of them."""
         counts = self.edge_count[nodes]
-        slots = torch.arange(int(counts.max()) if len(nodes) else 0, device=self.device)
+        slots = self._slots[: int(counts.max()) if len(nodes) else 0]
         real = slots < counts[:, None]
         index = (self.first_edge[nodes][:, None] + slots) * real
         child = self.edge_child[index]
-        explored = (child >= 0) & real
-        return Edges(index, real, torch.where(child < 0, ~child, child), explored)
+        return Edges(index, real, child ^ (child >> 63), child >= 0)  # the middle term undoes ~
 
     def distinct(self, nodes: torch.Tensor) -> torch.Tensor:
         """Return nodes [n] without repetitions, in an order that does not matter to any result."""
