@@ -1,0 +1,1 @@
+"""Players, matches between them and the ratings that follow."""

@@ -1,0 +1,1 @@
+"""Speed, measured in one run on one machine and given as ratios."""

@@ -1,0 +1,78 @@
+"""Self-play of one shard beside the raw speed of its network."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import torch
+
+from probzero.config import Config
+from probzero.games.othello import Othello, othello
+from probzero.games.random_play import play_randomly
+from probzero.learning.selfplay import play_shard
+from probzero.network.inference import Evaluator, resolve_device
+from probzero.network.model import build
+from probzero.random_keys import key
+
+RAW_SECONDS = 3.0
+
+
+def measure(config: Config) -> dict[str, Any]:
+    """Play one shard of a configuration with an untrained network; return one row of the benchmark table.
+
+    The raw speed is that of the evaluator alone, on positions of random play, in calls as large as the shard's were on
+    average. Half of it is measured before the shard and half after, so that a drift of the machine shows in both.
+    """
+    torch.set_num_threads(config.selfplay.threads)
+    rules, device = othello(config.game.size), resolve_device(config.selfplay.device)
+    model = build(config.game.size, config.network, key(config.experiment, "bench"))
+    evaluator = Evaluator(model, config.game.size, device)
+    own, opp = random_positions(rules, 4096, key(config.experiment, "bench", "positions"))
+    expected = min(4096, max(16, config.selfplay.games * config.selfplay.particles // 2))
+    raw_speed(evaluator, rules, own, opp, expected, RAW_SECONDS / 6)  # warm up
+    before = raw_speed(evaluator, rules, own, opp, expected, RAW_SECONDS / 2)
+    _, metrics = play_shard(config, evaluator, seed=0, iteration=1, shard=0)
+    mean_call = metrics["network_evaluations"] / metrics["network_calls"]
+    after = raw_speed(evaluator, rules, own, opp, round(mean_call), RAW_SECONDS / 2)
+    raw, seconds, leaves = (before + after) / 2, metrics["seconds"], metrics["leaf_evaluations"]
+    return {
+        "scale": config.name,
+        "network": f"{config.network.blocks}x{config.network.channels}",
+        "games": metrics["games"],
+        "particles": config.selfplay.particles,
+        "batches": config.selfplay.batches,
+        "threads": config.selfplay.threads,
+        "leaf_evaluations": leaves,
+        "mean_call": mean_call,
+        "raw_network_per_second": raw,
+        "network_per_second": metrics["network_evaluations"] / metrics["network_seconds"],
+        "leaves_per_second": leaves / seconds,
+        "leaves_to_raw": leaves / seconds / raw,
+        "network_share": metrics["network_seconds"] / seconds,
+        "cache_hit_share": metrics["cache_hits"] / leaves,
+        "other_microseconds_per_leaf": 1e6 * (seconds - metrics["network_seconds"]) / leaves,
+    }
+
+
+def random_positions(rules: Othello, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return `count` unfinished positions (own, opp) from random games at random plies."""
+    played = play_randomly(rules, 2 * count, rules.squares - 5, seed)
+    ply = np.random.default_rng(seed).integers(0, len(played.own), 2 * count)
+    own, opp = (side[ply, np.arange(2 * count)] for side in (played.own, played.opp))
+    going = np.flatnonzero(~rules.terminal(own, opp))[:count]
+    return own[going], opp[going]
+
+
+def raw_speed(
+    evaluator: Evaluator, rules: Othello, own: np.ndarray, opp: np.ndarray, call: int, seconds: float
+) -> float:
+    """Return positions per second of the evaluator in calls of `call` positions."""
+    mine, theirs = (torch.from_numpy(np.resize(side, call)).to(evaluator.device) for side in (own, opp))
+    legal = rules.legal(mine, theirs)
+    count, began = 0, time.perf_counter()
+    while time.perf_counter() - began < seconds:
+        evaluator(mine, theirs, legal)
+        count += call
+    return count / (time.perf_counter() - began)
