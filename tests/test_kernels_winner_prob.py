@@ -11,6 +11,7 @@ import subprocess
 import sys
 from fractions import Fraction
 from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -18,11 +19,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import probzero.kernels.winner_prob.triton_kernel  # noqa: F401  (now, while the variable is sure to be set)
 from probzero import wdl
 from probzero.errors import ProbZeroError
 from probzero.kernels import winner_prob
 from probzero.kernels.dispatch import takes_triton
+from probzero.kernels.winner_prob import triton_kernel
 
 AWKWARD_SIZES = (1, 2, 7, 26, 33, 65)
 WON, DRAWN, LOST = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)  # of the child: LOST is a win for the parent
@@ -30,8 +31,8 @@ WON, DRAWN, LOST = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)  # of the c
 both_paths = pytest.mark.parametrize("use_triton", [False, True], ids=["reference", "triton"])
 
 
-def weigh(children: list, temperature: float = 1.0, use_triton: bool = False) -> list[float]:
-    """Return the weights of one node's children, none of them masked."""
+def weigh(children: list, temperature: float = 1.0, use_triton: bool = False) -> torch.Tensor:
+    """Return the weights [K] of one node's children, none of them masked."""
     values = torch.tensor([children], dtype=torch.float32)
     return winner_prob(values, torch.ones(values.shape[:2], dtype=torch.bool), temperature, use_triton=use_triton)[0]
 
@@ -215,7 +216,7 @@ def test_the_kernel_agrees_with_the_reference(nodes, temperature, data):
 
 @pytest.mark.parametrize("K", AWKWARD_SIZES)
 def test_the_kernel_agrees_with_the_reference_over_several_programs(K):
-    n = 2 * (512 // 16) + 1  # not a multiple of the rows of a program
+    n = 2 * triton_kernel.block_rows(16) + 1  # not a multiple of the rows of a program
     values, mask = random_triples(n, K, seed=K), torch.rand(n, K, generator=torch.Generator().manual_seed(K)) < 0.7
     expected = winner_prob(values, mask)
     assert torch.allclose(winner_prob(values, mask, use_triton=True), expected, atol=1e-6)
@@ -228,7 +229,7 @@ def test_a_temperature_that_is_not_positive_is_refused(temperature):
 
 
 def test_the_device_decides_unless_the_caller_does():
-    on_gpu, on_cpu = SimpleNamespace(is_cuda=True), SimpleNamespace(is_cuda=False)
+    on_gpu, on_cpu = (cast(torch.Tensor, SimpleNamespace(is_cuda=answer)) for answer in (True, False))
     assert [takes_triton(tensor, None) for tensor in (on_gpu, on_cpu)] == [True, False]
     assert [takes_triton(on_gpu, False), takes_triton(on_cpu, True)] == [False, True]
 

@@ -84,26 +84,24 @@ class _Absent:
         self._part = part
 
     def __getattr__(self, key: str) -> Any:
-        raise AttributeError(f"configuration: {self._part}.{key} is used by a command that does not ask for {self._part}")
-
-
-def _absent(part: str) -> Any:
-    return _Absent(part)
+        raise AttributeError(
+            f"configuration: {self._part}.{key} is used by a command that does not ask for {self._part}"
+        )
 
 
 @dataclass(frozen=True)
 class Config:
     """A whole configuration, or the parts of one that a command needs (see `load`)."""
 
-    name: str = _absent("name")
-    experiment: str = _absent("experiment")
-    seeds: tuple[int, ...] = _absent("seeds")
-    game: Game = _absent("game")
-    network: Network = _absent("network")
-    search: Search = _absent("search")
-    selfplay: SelfPlay = _absent("selfplay")
-    training: Training = _absent("training")
-    arena: Arena = _absent("arena")
+    name: str
+    experiment: str
+    seeds: tuple[int, ...]
+    game: Game
+    network: Network
+    search: Search
+    selfplay: SelfPlay
+    training: Training
+    arena: Arena
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain lists, dictionaries and scalars, as they stand in a configuration file."""
@@ -151,7 +149,7 @@ def parse(raw: Any, where: str = "configuration", needs: Collection[str] = PARTS
     if error is not None:
         key = ".".join(str(part) for part in error.absolute_path) or "top level"
         raise ProbZeroError(f"configuration: {where}: {key}: {error.message}")
-    parts = {name: _TYPES[name](**part) if name in _TYPES else part for name, part in raw.items()}
+    parts: dict[str, Any] = {name: _TYPES[name](**part) if name in _TYPES else part for name, part in raw.items()}
     if "seeds" in parts:
         parts["seeds"] = tuple(parts["seeds"])
     if "arena" in parts:
@@ -160,4 +158,4 @@ def parse(raw: Any, where: str = "configuration", needs: Collection[str] = PARTS
         last, iterations = max(parts["arena"].checkpoints), parts["training"].iterations
         if last > iterations:
             raise bad("configuration", f"{where}: arena.checkpoints", f"at most {iterations}", last)
-    return Config(**parts)
+    return Config(**{name: parts.get(name, _Absent(name)) for name in PARTS})

@@ -1,0 +1,72 @@
+# make reproduce    set up, then everything from nothing to the figures at the default scale
+# make test         set up, then lint, types and all tests
+# make smoke        the whole pipeline at the smallest scale
+# make compare      set a finished run beside the committed reference
+# make lint         lint and types alone
+# make bench        speed of self-play beside the raw speed of the network
+# make clean        remove the environment and caches; results stay
+#
+# SCALE=smoke|laptop|paper chooses config/<scale>.yaml; PYTHON=... the interpreter; CORES=... how many cores to use.
+
+SHELL := bash
+
+SCALE ?= laptop
+CORES ?= all
+TEST_PROCESSES ?= 2
+
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help reproduce smoke test lint compare bench clean
+
+help:
+	@sed -n 's/^# \{0,1\}//; 1,9p' Makefile
+
+$(INSTALLED): pyproject.toml workflow/constraints.txt
+	@found=; for candidate in $(PYTHON) python3.11 python3 python; do \
+	    if "$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	        found="$$candidate"; break; fi; \
+	    if [ -n "$(PYTHON)" ]; then break; fi; \
+	done; \
+	if [ -z "$$found" ]; then \
+	    echo "make: Python: $(or $(PYTHON),python3.11 or python3): expected 3.11 or newer, found none; set PYTHON=" >&2; \
+	    exit 2; fi; \
+	echo "Installing into $(VENV) with $$("$$found" --version) (once; minutes on a slow connection)"; \
+	"$$found" -m venv --clear $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c workflow/constraints.txt -e '.[test]'
+	@touch $@
+
+# A run that was killed leaves Snakemake's lock behind. Ours, on file 9, is let go by the system when its last holder dies,
+# whatever the cause; so whoever holds it may remove the other. Each job says one line of its own; of Snakemake's, those that
+# only count jobs are left out. (The filter outlives an interrupt, so that Snakemake can finish what it has to say.)
+reproduce: $(INSTALLED)
+	@set -euo pipefail; mkdir -p results; exec 9>results/.lock; \
+	$(BIN)/python -c 'import fcntl; fcntl.flock(9, fcntl.LOCK_EX | fcntl.LOCK_NB)' 2>/dev/null || { \
+	    echo "make: results/: another run is writing there" >&2; exit 2; }; \
+	rm -rf .snakemake/locks; \
+	$(BIN)/snakemake --cores $(CORES) --configfile config/$(SCALE).yaml --rerun-incomplete --scheduler greedy \
+	    --quiet host progress reason rules 2>&1 \
+	| (trap "" INT; grep --line-buffered -Ev '^(Assuming |Building DAG|Using shell|Conda env|Select jobs|Execute [0-9])' || true)
+
+smoke:
+	@$(MAKE) --no-print-directory reproduce SCALE=smoke
+
+lint: $(INSTALLED)
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+test: lint
+	@OMP_NUM_THREADS=1 $(BIN)/pytest -n $(TEST_PROCESSES) --dist loadfile
+
+compare: $(INSTALLED)
+	@$(BIN)/probzero compare --run results/$(SCALE) --reference results/reference/$(SCALE)
+
+bench: $(INSTALLED)
+	@$(BIN)/probzero bench --config config/$(SCALE).yaml
+
+clean:
+	rm -rf $(VENV) .snakemake .pytest_cache .mypy_cache .ruff_cache .hypothesis build src/*.egg-info
+	find src kernels tests -name __pycache__ -type d -prune -exec rm -rf {} +

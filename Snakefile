@@ -1,0 +1,38 @@
+# One driver from nothing to the figures: init → selfplay → train → … → match → elo → tables, figures.
+#   snakemake --cores all                                     the default scale
+#   snakemake --cores all --use-conda                         the same in an environment made by conda
+#   snakemake --cores all --configfile config/smoke.yaml      another scale
+from snakemake.utils import min_version
+
+min_version("9.27")  # the oldest that was tried; <run> in paths needs a recent one
+
+
+# The scale of the command line stands alone: were it laid over the default, a forgotten key would go unnoticed.
+if not workflow.overwrite_configfiles:
+
+    configfile: workflow.source_path("config/laptop.yaml")
+
+
+include: "workflow/rules/common.smk"
+
+
+pathvars:
+    run=f"results/{CONFIG.name}",
+
+
+include: "workflow/rules/learning.smk"
+include: "workflow/rules/tournament.smk"
+include: "workflow/rules/report.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        "<run>/config.json",
+        expand(
+            "<run>/seed{seed}/tables/{table}.{kind}",
+            seed=CONFIG.seeds,
+            table=LEARNING_TABLES + TOURNAMENT_TABLES,
+            kind=["csv", "md"],
+        ),
+        expand("<run>/seed{seed}/figures/{figure}.{kind}", seed=CONFIG.seeds, figure=FIGURES, kind=["png", "pdf"]),

@@ -1,0 +1,171 @@
+"""Training samples: their arrays, their file format, and the merging of equal positions.
+
+A file is an int32 sample count followed, for each sample, by float32 numbers, everything little-endian:
+
+    board 2N² | policy N² + 1 | mask N² + 1 | value 3 | reward 3 | valid 1 | weight 1        (110 in all for N = 5)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import numpy as np
+
+from probzero import files, wdl
+from probzero.errors import bad
+
+TOLERANCE = 1e-4  # of probabilities that must sum to 1
+
+
+@dataclass(frozen=True)
+class Samples:
+    """What the search says of n positions, each seen by the player to move. All arrays are float32."""
+
+    board: np.ndarray  # [n, 2N²] own discs, then opposing discs
+    policy: np.ndarray  # [n, N² + 1] target over the explored moves
+    mask: np.ndarray  # [n, N² + 1] 1 where a move was explored
+    value: np.ndarray  # [n, 3] target in the order of `wdl`
+    reward: np.ndarray  # [n, 3] target in the order of `wdl`, where valid
+    valid: np.ndarray  # [n] 1 where a finished game lies below
+    weight: np.ndarray  # [n] visits
+
+    def __len__(self) -> int:
+        return len(self.weight)
+
+    def take(self, rows: np.ndarray) -> Samples:
+        """Return the samples with these indices."""
+        return Samples(*(getattr(self, field.name)[rows] for field in fields(self)))
+
+
+def concatenate(parts: list[Samples]) -> Samples:
+    """Return the samples of all parts (at least one), in order."""
+    return Samples(*(np.concatenate(column) for column in zip(*map(_columns, parts), strict=True)))
+
+
+def write_samples(path: str | Path, samples: Samples, size: int) -> None:
+    """Write samples of N×N positions, whole or not at all; refuse what `read_samples` would refuse."""
+    _verify(samples, size, path)
+    table = np.concatenate([column.reshape(len(samples), -1) for column in _columns(samples)], axis=1)
+    with files.replacing(path) as temporary, temporary.open("wb") as out:
+        out.write(np.array(len(samples), dtype="<i4").tobytes())
+        out.write(table.astype("<f4", copy=False).tobytes())
+
+
+def read_samples(path: str | Path, size: int) -> Samples:
+    """Read a file of N×N samples, verifying all of it."""
+    path = Path(path)
+    if not path.is_file():
+        raise bad("dataset", path, "a file", "nothing")
+    data = path.read_bytes()
+    if len(data) < 4:
+        raise bad("dataset", path, "a sample count of 4 bytes", f"{len(data)} bytes")
+    count = int(np.frombuffer(data, "<i4", count=1)[0])
+    widths = _widths(size)
+    expected = 4 + 4 * sum(widths) * count
+    if count < 0 or len(data) != expected:
+        wanted = f"{expected} bytes for {count} samples of board size {size}" if count >= 0 else "a sample count ≥ 0"
+        raise bad("dataset", path, wanted, f"{len(data)} bytes" if count >= 0 else count)
+    table = np.frombuffer(data, "<f4", offset=4).reshape(count, sum(widths))
+    columns = [np.ascontiguousarray(part, np.float32) for part in np.split(table, np.cumsum(widths)[:-1], axis=1)]
+    samples = Samples(*columns[:-2], *(column[:, 0] for column in columns[-2:]))  # type: ignore[call-arg]
+    _verify(samples, size, path)
+    return samples
+
+
+def merge(parts: list[Samples], size: int) -> Samples:
+    """Merge equal positions (equal boards) of all parts; return them sorted by board. With samples s of one position:
+
+        mask      = union of the masks
+        policy_a  ∝ Σ_s∋a weight_s · policy_s,a / Σ_s∋a weight_s        over the samples s that have a in their mask
+        value     = Σ_s weight_s · value_s / Σ_s weight_s
+        reward    = the same over the valid samples; valid if any is
+        weight    = Σ_s weight_s
+
+    A game that never tried a move says nothing of it, so its zero must not pull the move's share down.
+    """
+    samples = concatenate(parts)
+    if not len(samples):
+        return samples
+    keys = board_keys(samples.board, size)
+    order = np.lexsort((keys[:, 1], keys[:, 0]))
+    keys, samples = keys[order], samples.take(order)
+    starts = np.flatnonzero(np.r_[True, (keys[1:] != keys[:-1]).any(axis=1)])
+
+    def total(column: np.ndarray) -> np.ndarray:
+        return np.add.reduceat(column, starts, axis=0)
+
+    weight = samples.weight.astype(np.float64)[:, None]
+    tried = total(weight * samples.mask)
+    policy = _ratio(total(weight * samples.mask * samples.policy), tried)
+    valid = weight * samples.valid[:, None]
+    valid_total = total(valid)
+    return Samples(
+        board=samples.board[starts],
+        policy=(policy / policy.sum(axis=1, keepdims=True)).astype(np.float32),
+        mask=(tried > 0).astype(np.float32),
+        value=(total(weight * samples.value) / total(weight)).astype(np.float32),
+        reward=_ratio(total(valid * samples.reward), valid_total).astype(np.float32),
+        valid=(valid_total[:, 0] > 0).astype(np.float32),
+        weight=total(weight)[:, 0].astype(np.float32),
+    )
+
+
+def board_keys(board: np.ndarray, size: int) -> np.ndarray:
+    """Return the bitboards (own, opp) [n, 2] (uint64) of the planes [n, 2N²]: equal exactly where the boards are."""
+    squares = size * size
+    bits = np.zeros((len(board), 2, 64), dtype=bool)
+    bits[:, :, :squares] = board.reshape(-1, 2, squares) > 0
+    return np.packbits(bits, axis=2, bitorder="little").view("<u8")[:, :, 0]
+
+
+def _columns(samples: Samples) -> tuple[np.ndarray, ...]:
+    return tuple(getattr(samples, field.name) for field in fields(samples))
+
+
+def _widths(size: int) -> tuple[int, ...]:
+    """Return how many numbers each field of a sample holds, in the order of `Samples`."""
+    squares = size * size
+    return 2 * squares, squares + 1, squares + 1, wdl.SIZE, wdl.SIZE, 1, 1
+
+
+def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """Return above / below, 0 where below is 0."""
+    return np.divide(above, below, out=np.zeros_like(above), where=below > 0)
+
+
+def _verify(samples: Samples, size: int, path: str | Path) -> None:
+    """Refuse samples that cannot be right, naming the file, the first such sample and the field."""
+    for field, column, width in zip(fields(samples), _columns(samples), _widths(size), strict=True):
+        shape = (len(samples), width) if field.name not in ("valid", "weight") else (len(samples),)
+        if column.shape != shape:
+            raise bad("dataset", f"{path}: {field.name}", f"shape {shape}", column.shape)
+        _require(path, field.name, np.isfinite(column), column, "a finite number")
+    board, policy, mask, value, reward, valid, weight = _columns(samples)
+    own, opp = np.split(board, 2, axis=1)
+    _require(path, "board", (board == 0) | (board == 1), board, "0 or 1")
+    _require(path, "board", own * opp == 0, own + opp, "at most one disc on a square")
+    _require(path, "mask", (mask == 0) | (mask == 1), mask, "0 or 1")
+    _require(path, "mask", mask.any(axis=1), mask.sum(axis=1), "an explored move")
+    _require(path, "policy", policy >= 0, policy, "a number ≥ 0")
+    _require(path, "policy", (policy == 0) | (mask == 1), policy, "0 for moves outside the mask")
+    _require(path, "policy", *_sums_to_one(policy))
+    _require(path, "value", value >= 0, value, "a number ≥ 0")
+    _require(path, "value", *_sums_to_one(value))
+    _require(path, "valid", (valid == 0) | (valid == 1), valid, "0 or 1")
+    _require(path, "reward", (reward >= 0) | (valid == 0)[:, None], reward, "a number ≥ 0 where valid")
+    holds, sums, expected = _sums_to_one(reward)
+    _require(path, "reward", holds | (valid == 0), sums, f"{expected} where valid")
+    _require(path, "weight", weight > 0, weight, "a number > 0")
+
+
+def _sums_to_one(column: np.ndarray) -> tuple[np.ndarray, np.ndarray, str]:
+    sums = column.sum(axis=1, dtype=np.float64)
+    return np.abs(sums - 1) <= TOLERANCE, sums, "a sum of 1"
+
+
+def _require(path: str | Path, field: str, holds: np.ndarray, found: np.ndarray, expected: str) -> None:
+    """Raise the error for the first sample where `holds` [n] or [n, k] fails; `found` is shown at that place."""
+    if not holds.all():
+        place = tuple(int(index[0]) for index in np.nonzero(~holds))
+        raise bad("dataset", f"{path}: sample {place[0]}: {field}", expected, f"{found[place]:g}")

@@ -1,0 +1,1 @@
+"""The network: its training form, its inference form, and its checkpoints."""

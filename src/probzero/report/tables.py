@@ -1,0 +1,196 @@
+"""Tables of a run: read from the files that each stage left behind, checked, and written as CSV and Markdown."""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from tabulate import tabulate
+
+from probzero import files
+from probzero.errors import bad
+
+TRAINING = (
+    "iteration", "learning_rate", "samples", "window_positions", "steps", "policy_loss", "value_loss", "reward_loss",
+    "total_loss", "policy_agreement", "value_accuracy", "reward_accuracy", "gradient_norm", "seconds",
+    "samples_per_second",
+)  # fmt: skip
+SHARD_SUMS = (
+    "games", "moves", "leaf_evaluations", "network_evaluations", "network_calls", "cache_hits", "nodes", "samples",
+    "terminal_nodes", "black_wins", "draws", "white_wins", "distinct_games", "exhausted_roots", "seconds",
+    "network_seconds",
+)  # fmt: skip
+MATCH_TEXT = ("black", "white", "opening_moves", "moves")
+MATCH_NUMBERS = ("opening", "plies", "margin", "result")
+
+
+def collect_training(paths: Iterable[str | Path]) -> pd.DataFrame:
+    """Return one row per iteration from the metrics that training left, ordered by iteration."""
+    table = pd.DataFrame([_metrics(path, TRAINING) for path in paths], columns=list(TRAINING))
+    _check_once(table, ["iteration"], "training metrics")
+    return table.sort_values("iteration", ignore_index=True)
+
+
+def collect_selfplay(paths: Iterable[str | Path]) -> pd.DataFrame:
+    """Return one row per iteration, summed over its shards, ordered by iteration.
+
+    Shards run side by side, so rates add up: Σ_shard evaluations / seconds. `seconds` is the sum over shards, and
+    `distinct_games` counts games once per shard. Where there are fewer processors than shards the summed rates are
+    those of a machine with enough of them.
+    """
+    keys = ("iteration", "shard", "mean_plies", *SHARD_SUMS)
+    shards = pd.DataFrame([_metrics(path, keys) for path in paths], columns=list(keys))
+    _check_once(shards, ["iteration", "shard"], "self-play metrics")
+    idle = shards.loc[(shards["seconds"] == 0) | (shards["leaf_evaluations"] == 0), "iteration"]
+    if len(idle):
+        raise bad("self-play metrics", f"iteration {idle.iloc[0]}", "seconds and leaf_evaluations above 0", 0)
+    shards = shards.assign(
+        plies=shards["mean_plies"] * shards["games"],
+        leaf_evaluations_per_second=shards["leaf_evaluations"] / shards["seconds"],
+        network_evaluations_per_second=shards["network_evaluations"] / shards["seconds"],
+    )
+    groups = shards.groupby("iteration")
+    counts = groups.size()
+    if counts.nunique() > 1:
+        short = counts.idxmin()
+        raise bad("self-play metrics", f"iteration {short}", f"{counts.max()} shards", int(counts.min()))
+    table = groups.sum().reset_index()
+    table.insert(1, "shards", counts.to_numpy())
+    table["mean_plies"] = table["plies"] / table["games"]
+    table["network_share"] = table["network_seconds"] / table["seconds"]
+    table["cache_hit_share"] = table["cache_hits"] / table["leaf_evaluations"]
+    return table.drop(columns=["shard", "plies"])
+
+
+def read_matches(paths: Iterable[str | Path]) -> pd.DataFrame:
+    """Return the games of all files, refusing what is malformed, contradictory or incomplete."""
+    frames = [_read_match(Path(path)) for path in paths]
+    if not frames:
+        raise bad("matches", "files", "one or more", "none")
+    games = pd.concat(frames, ignore_index=True)
+    _check_once(games, ["black", "white", "opening"], "matches")
+    return games
+
+
+def _read_match(path: Path) -> pd.DataFrame:
+    """Read one player's games. Its name is the file's; each opening comes twice, with colours swapped."""
+    games = _read_text(path, (*MATCH_TEXT, *MATCH_NUMBERS))
+    for column in MATCH_NUMBERS:
+        _refuse(path, games, column, ~games[column].str.fullmatch(r"-?\d+"), "a whole number")
+        games[column] = games[column].astype(np.int64)
+    _refuse(path, games, "result", ~games["result"].isin([1, 0, -1]), "1, 0 or -1")
+    _refuse(path, games, "margin", np.sign(games["margin"]) != games["result"], "the sign of result")
+    _refuse(path, games, "black", games["black"] == games["white"], "two different players")
+    _refuse(path, games, "white", (games[["black", "white"]] != path.stem).all(axis=1), f"a game of {path.stem}")
+    opponent = games["black"].where(games["black"] != path.stem, games["white"])
+    colours = games.groupby([opponent.rename("opponent"), "opening"])["black"].agg(["size", "nunique"])
+    single = colours[(colours["size"] != 2) | (colours["nunique"] != 2)]
+    if len(single):
+        where = f"{path}: against {single.index[0][0]}, opening {single.index[0][1]}"
+        raise bad("matches", where, "two games with colours swapped", f"{single['size'].iloc[0]} game(s)")
+    openings = colours.groupby("opponent").size()
+    if openings.nunique() > 1:
+        raise bad("matches", f"{path}: against {openings.idxmin()}", f"{openings.max()} openings", int(openings.min()))
+    return games
+
+
+def read_table(path: str | Path, columns: Iterable[str] = ()) -> pd.DataFrame:
+    """Read back a table that `write_table` wrote and that must have `columns`."""
+    _read_text(Path(path), columns)
+    table = pd.read_csv(path)
+    return table.astype({"iteration": "Int64"}) if "iteration" in table.columns else table
+
+
+def _read_text(path: Path, columns: Iterable[str]) -> pd.DataFrame:
+    """Read a CSV file that must have `columns`, every cell as text.
+
+    Not with pandas, which fills up a row that was cut short and takes a number that lost its last digits.
+    """
+    if not path.is_file():
+        raise bad("table", path, "a CSV file", "nothing")
+    try:
+        text = path.read_text(encoding="utf-8")
+        header, *rows = csv.reader(text.splitlines(), strict=True)
+    except (ValueError, csv.Error) as error:
+        raise bad("table", path, "a readable CSV file", error) from None
+    for column in columns:
+        if column not in header:
+            raise bad("table", f"{path}: column {column}", "present", f"only {', '.join(header)}")
+    for line, row in enumerate(rows, start=2):
+        if len(row) != len(header):
+            raise bad(
+                "table",
+                f"{path}: line {line}: column {header[min(len(row), len(header)) - 1]}",
+                f"the last of {len(header)}",
+                f"{len(row)} columns",
+            )
+    if not text.endswith("\n"):
+        raise bad("table", f"{path}: line {len(rows) + 1}", "an end of line", "the end of the file")
+    return pd.DataFrame(rows, columns=header, dtype=str)
+
+
+def _refuse(path: Path, table: pd.DataFrame, column: str, wrong: pd.Series, expected: str) -> None:
+    if wrong.any():
+        row = int(np.argmax(wrong.to_numpy()))
+        raise bad("table", f"{path}: line {row + 2}: column {column}", expected, repr(table[column].iloc[row]))
+
+
+def _check_once(table: pd.DataFrame, columns: list[str], what: str) -> None:
+    twice = table.duplicated(columns)
+    if twice.any():
+        where = ", ".join(f"{column} {table.loc[twice, column].iloc[0]}" for column in columns)
+        raise bad(what, where, "once", "more than once")
+
+
+def _metrics(path: str | Path, keys: Iterable[str]) -> dict[str, Any]:
+    """Return the named metrics of a JSON file, every one a finite number of at least 0."""
+    found = files.read_json(path)
+    if not isinstance(found, dict):
+        raise bad("metrics", path, "an object", type(found).__name__)
+    for key in keys:
+        value = found.get(key, "nothing")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+            raise bad("metrics", f"{path}: {key}", "a number of at least 0", value)
+    return {key: found[key] for key in keys}
+
+
+def write_table(table: pd.DataFrame, csv_path: str | Path, md_path: str | Path) -> None:
+    """Write a table as CSV, with six significant digits, and as Markdown, rounded for reading."""
+    files.write_text(csv_path, table.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
+    files.write_text(md_path, markdown(table) + "\n")
+
+
+def markdown(table: pd.DataFrame) -> str:
+    """Return a GitHub table: plain column names, as many digits as mean something, numbers to the right."""
+    cells = {name.replace("_", " "): [_cell(name, value) for value in table[name]] for name in table.columns}
+    align = ["right" if pd.api.types.is_numeric_dtype(table[name]) else "left" for name in table.columns]
+    return tabulate(cells, headers="keys", tablefmt="github", disable_numparse=True, colalign=align)
+
+
+# The end of a column's name says what kind of number it holds; the first that fits counts.
+_FORMATS: tuple[tuple[tuple[str, ...], Callable[[float], str]], ...] = (
+    (("superiority",), lambda value: "> 0.999" if value > 0.9995 else "< 0.001" if value < 0.0005 else f"{value:.3f}"),
+    (("score", "score_low", "score_high", "share", "accuracy", "agreement"), "{:.3f}".format),
+    (("loss", "norm"), "{:.4f}".format),
+    (("rating", "difference", "low", "high", "error", "per_second"), "{:.0f}".format),
+    (("seconds", "plies"), "{:.1f}".format),
+)
+
+
+def _cell(column: str, value: Any) -> str:
+    if value is pd.NA or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if not isinstance(value, float):
+        return str(value)
+    for endings, form in _FORMATS:
+        if column.endswith(endings):
+            return re.sub(r"^-(?=[0.]+$)", "", form(value))  # no "-0"
+    return f"{value:.4g}"

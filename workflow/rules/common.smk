@@ -1,0 +1,80 @@
+# What the rules share: the checked configuration, the names of players, and which file follows from which.
+import json
+import os
+import shlex
+import sys
+
+from snakemake.exceptions import WorkflowError
+
+SOURCE = os.path.join(workflow.basedir, "src")
+sys.path.insert(0, SOURCE)
+
+from probzero import config as configuration
+from probzero.errors import ProbZeroError
+
+# Jobs find the package without installing it, and the Python that runs Snakemake unless conda brings another.
+# (Snakemake takes PYTHONPATH out of the environment of conda jobs, so it is set inside the job's shell.)
+shell.executable("bash")
+shell.prefix(f"set -euo pipefail; export PYTHONPATH={shlex.quote(SOURCE)}; ")
+os.environ.update(PATH=os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)]))
+
+try:
+    CONFIG = configuration.parse(config, ", ".join(map(str, workflow.configfiles)) or "--config")
+except ProbZeroError as error:
+    raise WorkflowError(str(error))
+
+LEARNING_TABLES = ["training", "selfplay"]
+TOURNAMENT_TABLES = ["ratings", "differences", "pairings", "model"]
+FIGURES = ["elo", "win_rates", "training", "selfplay"]
+PLAYERS = [f"iteration-{iteration:04}" for iteration in CONFIG.arena.checkpoints]
+
+
+wildcard_constraints:
+    seed=r"\d+",
+    iteration=r"(?!0000)\d{4}",
+    shard=r"\d+",
+    player=r"[a-z]+(-\d{4})?",
+
+
+def parts(*names):
+    """The named parts of the configuration as JSON: all that a rule depends on, so that nothing else makes it run again."""
+    whole = CONFIG.as_dict()
+    return json.dumps({name: whole[name] for name in names})
+
+
+def previous(folder):
+    """Input function: the file that the iteration before left in `folder`."""
+    return lambda wildcards: f"<run>/seed{wildcards.seed}/{folder}/{int(wildcards.iteration) - 1:04}.safetensors"
+
+
+def window(wildcards):
+    """The datasets that an iteration learns from, oldest first."""
+    last = int(wildcards.iteration)
+    first = max(1, last - CONFIG.training.replay_window + 1)
+    return [
+        f"<run>/seed{wildcards.seed}/selfplay/{iteration:04}/shard{shard}.bin"
+        for iteration in range(first, last + 1)
+        for shard in range(CONFIG.selfplay.shards)
+    ]
+
+
+def checkpoint(seed, player):
+    return f"<run>/seed{seed}/checkpoints/{player.removeprefix('iteration-')}.safetensors"
+
+
+def before(player):
+    """The players listed before one: its opponents in its row of the tournament."""
+    return PLAYERS[: PLAYERS.index(player)]
+
+
+def opponents(wildcards):
+    return [checkpoint(wildcards.seed, player) for player in before(wildcards.player)]
+
+
+def metrics(folder, shards):
+    """Input function: the metrics that every iteration left in `folder`, in one file or in one for each shard."""
+    numbers = [f"{iteration:04}" for iteration in range(1, CONFIG.training.iterations + 1)]
+    pattern = "<run>/seed{seed}/{folder}/{number}/shard{shard}.json" if shards else "<run>/seed{seed}/{folder}/{number}.json"
+    return lambda wildcards: expand(
+        pattern, seed=wildcards.seed, folder=folder, number=numbers, shard=range(CONFIG.selfplay.shards)
+    )

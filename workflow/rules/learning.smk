@@ -1,0 +1,73 @@
+# Learning: an untrained network, then self-play and training in turn.
+
+
+localrules:
+    init,
+
+
+rule init:
+    output:
+        checkpoint="<run>/seed{seed}/checkpoints/0000.safetensors",
+        optimizer="<run>/seed{seed}/optimizer/0000.safetensors",
+    log:
+        "<run>/seed{seed}/logs/init.log",
+    benchmark:
+        "<run>/seed{seed}/benchmarks/init.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    priority: 10
+    params:
+        config=parts("experiment", "game", "network"),
+    shell:
+        "python -m probzero init --config {params.config:q} --seed {wildcards.seed}"
+        " --checkpoint {output.checkpoint:q} --optimizer {output.optimizer:q} 2>&1 | tee {log:q}"
+
+
+rule selfplay:
+    input:
+        checkpoint=previous("checkpoints"),
+    output:
+        dataset="<run>/seed{seed}/selfplay/{iteration}/shard{shard}.bin",
+        metrics="<run>/seed{seed}/selfplay/{iteration}/shard{shard}.json",
+    log:
+        "<run>/seed{seed}/logs/selfplay/{iteration}-shard{shard}.log",
+    benchmark:
+        "<run>/seed{seed}/benchmarks/selfplay/{iteration}-shard{shard}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: CONFIG.selfplay.threads
+    priority: 10
+    params:
+        config=parts("experiment", "game", "search", "selfplay"),
+        iterations=CONFIG.training.iterations,
+    shell:
+        "python -m probzero selfplay --config {params.config:q} --seed {wildcards.seed}"
+        " --iteration {wildcards.iteration} --iterations {params.iterations} --shard {wildcards.shard}"
+        " --checkpoint {input.checkpoint:q} --dataset {output.dataset:q} --metrics {output.metrics:q} 2>&1 | tee {log:q}"
+
+
+rule train:
+    input:
+        checkpoint=previous("checkpoints"),
+        optimizer=previous("optimizer"),
+        datasets=window,
+    output:
+        checkpoint="<run>/seed{seed}/checkpoints/{iteration}.safetensors",
+        optimizer="<run>/seed{seed}/optimizer/{iteration}.safetensors",
+        metrics="<run>/seed{seed}/training/{iteration}.json",
+    log:
+        "<run>/seed{seed}/logs/train/{iteration}.log",
+    benchmark:
+        "<run>/seed{seed}/benchmarks/train/{iteration}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: CONFIG.training.threads
+    priority: 10
+    params:
+        config=parts("experiment", "game", "training"),
+    shell:
+        "python -m probzero train --config {params.config:q} --seed {wildcards.seed} --iteration {wildcards.iteration}"
+        " --checkpoint {input.checkpoint:q} --optimizer {input.optimizer:q} --datasets {input.datasets:q}"
+        " --new-checkpoint {output.checkpoint:q} --new-optimizer {output.optimizer:q} --metrics {output.metrics:q}"
+        " 2>&1 | tee {log:q}"

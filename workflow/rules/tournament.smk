@@ -1,0 +1,51 @@
+# The tournament: every player meets every other; one job plays a player's row, its games against those listed before it.
+
+
+localrules:
+    elo,
+
+
+rule match:
+    input:
+        player=lambda wildcards: checkpoint(wildcards.seed, wildcards.player),
+        against=opponents,
+    output:
+        "<run>/seed{seed}/matches/{player}.csv",
+    log:
+        "<run>/seed{seed}/logs/match/{player}.log",
+    benchmark:
+        "<run>/seed{seed}/benchmarks/match/{player}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: CONFIG.arena.threads
+    params:
+        config=parts("experiment", "game", "search", "arena"),
+        against=lambda wildcards, input: [
+            f"{name}={path}" for name, path in zip(before(wildcards.player), input.against)
+        ],
+    shell:
+        "python -m probzero match --config {params.config:q} --seed {wildcards.seed}"
+        " --player {wildcards.player}={input.player:q} --against {params.against:q} --output {output:q} 2>&1 | tee {log:q}"
+
+
+rule elo:
+    input:
+        expand("<run>/seed{{seed}}/matches/{player}.csv", player=PLAYERS[1:]),
+    output:
+        ratings="<run>/seed{seed}/tables/ratings.csv",
+        differences="<run>/seed{seed}/tables/differences.csv",
+        pairings="<run>/seed{seed}/tables/pairings.csv",
+        model="<run>/seed{seed}/tables/model.csv",
+        markdown=expand("<run>/seed{{seed}}/tables/{table}.md", table=TOURNAMENT_TABLES),
+    log:
+        "<run>/seed{seed}/logs/elo.log",
+    benchmark:
+        "<run>/seed{seed}/benchmarks/elo.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    params:
+        players=PLAYERS,
+    shell:
+        "python -m probzero elo --matches {input:q} --players {params.players:q} --ratings {output.ratings:q}"
+        " --differences {output.differences:q} --pairings {output.pairings:q} --model {output.model:q} 2>&1 | tee {log:q}"
