@@ -30,18 +30,19 @@ def match(first: str, second: str, results: list[tuple[int, int]], opening: str 
 
 
 def simulate(
-    rng: np.random.Generator, ratings: list[float], first_move: float, nu: float, openings: int
+    rng: np.random.Generator, ratings: list[float], first_move: float, nu: float, openings: int, favour: float = 0
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Play all pairs from the model itself, every opening with both colours."""
+    """Play all pairs from the model, every opening with both colours and favouring one by about `favour` Elo."""
     names = [f"iteration-{number:04}" for number in range(len(ratings))]
     first, second = np.triu_indices(len(ratings), 1)
     black = np.repeat(np.append(first, second), openings)
     white = np.repeat(np.append(second, first), openings)
-    x = (np.array(ratings)[black] - np.array(ratings)[white] + first_move) * math.log(10) / 400
+    opening = np.tile(np.arange(openings), 2 * len(first))
+    advantage = first_move + (favour * rng.standard_normal(openings))[opening]
+    x = (np.array(ratings)[black] - np.array(ratings)[white] + advantage) * math.log(10) / 400
     weights = np.stack([np.exp(x / 2), np.full_like(x, nu), np.exp(-x / 2)])
     draw = rng.random(len(x)) * weights.sum(0)
     result = 1 - (draw[None] > weights.cumsum(0)[:2]).sum(0)
-    opening = np.tile(np.arange(openings), 2 * len(first))
     games = pd.DataFrame(
         {
             "black": np.array(names)[black],
@@ -119,6 +120,19 @@ def test_intervals_cover_the_truth_nineteen_times_in_twenty(ratings, openings):
     # 150 tournaments: a true 95 % has a standard error of at most 1.8 points, less for the mean over pairs.
     assert 0.92 <= np.mean(covered) <= 0.99
     assert np.mean(first_move) >= 0.90
+
+
+def test_intervals_of_equal_players_cover_zero_whatever_the_openings_favour():
+    rng = np.random.default_rng(11)
+    covered, black_covered = [], []
+    for _ in range(150):
+        games, names = simulate(rng, [0, 0, 0], 0, 0.1, 30, favour=300)
+        found = elo.fit(games, names, names[0])
+        table = elo.differences_table(found)
+        covered.append(((table["low"] <= 0) & (table["high"] >= 0)).mean())
+        black_covered.append(found.first_move.low <= 0 <= found.first_move.high)
+    assert 0.92 <= np.mean(covered) <= 0.99
+    assert np.mean(black_covered) >= 0.90  # openings are few and strong: games alone would cover far less
 
 
 def test_repeating_every_game_of_an_opening_does_not_narrow_the_intervals():

@@ -275,7 +275,7 @@ def test_axes_carry_names_with_units(tmp_path, tournament, monkeypatch):
     names = [axes.get_ylabel() for figure in drawn for axes in figure.axes]
     assert names == [
         "Elo relative to iteration 0", "Player (iteration)", "Score of the row's player (%)", "Cross-entropy (nats)",
-        "Agreement with the target (%)", "Evaluations (thousand per second)", "Share (%)",
+        "Agreement with the target (%)", "Evaluations (thousand/s)", "Share (%)",
     ]  # fmt: skip
 
 

@@ -26,6 +26,10 @@ Every opening carries the same games, so each has leverage 1/G and a t quantile 
 even for few openings. The pseudo-games count as data in M; otherwise a perfect score, whose residuals vanish, would
 get an interval of no width. A single opening says nothing of the spread between openings: V = H⁻¹, widest t quantile.
 
+Meaning. Openings that favour one colour are not part of the model: a rating speaks of scores averaged over this set of
+openings, and the intervals cover that. Such openings pull scores towards one half, so the scale is compressed against
+one that would allow for each opening: compare ratings within a set of openings, not between sets.
+
 Intervals are Wald's, from V. Where no result at all speaks for the weaker side (Ford 1957: no chain of points taken
 leads from one player to the other) the games bound the difference on one side only and the far end of the interval
 rests on the prior: such rows are marked `bounded` = False, to be read as "at least".
@@ -239,8 +243,7 @@ class _Rows:
 def _maximise(rows: _Rows) -> np.ndarray:
     """Return θ [parameters] of the greatest likelihood."""
     start = np.zeros(rows.design.shape[1] + 1)
-    derivatives = {"jac": True, "hess": rows.hessian}
-    found = optimize.minimize(rows.loss, start, method="trust-exact", options={"gtol": 1e-3}, **derivatives)
+    found = optimize.minimize(rows.loss, start, (), "trust-exact", True, rows.hessian, options={"gtol": 1e-3})
     if not found.success:
         raise bad("ratings", "maximum likelihood", "convergence", found.message)
     # Differences of the likelihood drown in rounding before its gradient does; two Newton steps go the rest of the way.

@@ -45,25 +45,8 @@ def play_match(
     opp = torch.from_numpy(openings.opp).repeat_interleave(2)
     games = torch.arange(2 * pairs)
     game_keys = torch.tensor([key(*keys, "match", first[0], second[0], int(game)) for game in games])
-    for _, player in (first, second):
-        player.begin(own, opp, game_keys)
-    opening_turn = games % 2  # who of (first, second) makes the first move after the opening
-    moves: list[torch.Tensor] = []
-    going = games
-    while len(going):
-        legal = rules.legal(own[going], opp[going])
-        going = going[legal.any(1)]
-        action = torch.full_like(games, -1)
-        for side, (_, player) in enumerate((first, second)):
-            turn = going[(opening_turn[going] + len(moves)) % 2 == side]
-            if len(turn):
-                action[turn] = player.choose(turn, len(moves))
-        for _, player in (first, second):
-            if len(going):
-                player.observe(going, action[going])
-        own[going], opp[going] = rules.place(own[going], opp[going], action[going])
-        moves.append(action)
-    played = torch.stack(moves, dim=1)  # [G, plies], −1 after the end
+    opening_turn = games % 2
+    own, opp, played = play_out(rules, own, opp, opening_turn, (first[1], second[1]), game_keys)
     count = (played >= 0).sum(1)
     margin = rules.margin(own, opp)
     margin = torch.where((count + plies) % 2 == 0, margin, -margin)  # Black moves at even plies, passes included
@@ -80,6 +63,39 @@ def play_match(
             "result": margin.sign().tolist(),
         }
     )
+
+
+def play_out(
+    rules: Othello,
+    own: torch.Tensor,
+    opp: torch.Tensor,
+    opening_turn: torch.Tensor,
+    players: tuple[Player, Player],
+    keys: torch.Tensor,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Play positions [G] to their ends; opening_turn [G] says which of the two players moves first in each game.
+
+    Returns the final positions (own, opp) [G], seen by whoever would be to move, and the actions [G, plies], −1 after
+    the end.
+    """
+    own, opp = own.clone(), opp.clone()
+    for player in players:
+        player.begin(own, opp, keys)
+    games = torch.arange(len(own))
+    moves: list[torch.Tensor] = []
+    going = games[rules.legal(own, opp).any(1)]
+    while len(going):
+        action = torch.full_like(games, -1)
+        for side, player in enumerate(players):
+            turn = going[(opening_turn[going] + len(moves)) % 2 == side]
+            if len(turn):
+                action[turn] = player.choose(turn, len(moves))
+        for player in players:
+            player.observe(going, action[going])
+        own[going], opp[going] = rules.place(own[going], opp[going], action[going])
+        moves.append(action)
+        going = going[rules.legal(own[going], opp[going]).any(1)]
+    return own, opp, torch.stack(moves, dim=1) if moves else games[:, None][:, :0]
 
 
 def _names(rules: Othello, actions: Sequence[int]) -> str:

@@ -8,6 +8,7 @@ in chunks whose length is a multiple of `ROWS`, for which every row of the resul
 from __future__ import annotations
 
 import time
+from copy import deepcopy
 from typing import NamedTuple
 
 import torch
@@ -52,7 +53,7 @@ class Folded(nn.Module):
         self.heads = nn.Conv2d(model.channels, sum(f.out_channels for f in folded), 1)
         self.heads.weight = nn.Parameter(torch.cat([f.weight for f in folded]))
         self.heads.bias = nn.Parameter(torch.cat([f.bias for f in folded]))
-        self.linear = nn.ModuleList(h for head in heads for h in (head.hidden, head.output) if h is not None)
+        self.linear = nn.ModuleList(deepcopy(h) for head in heads for h in (head.hidden, head.output) if h is not None)
         self.requires_grad_(False)
 
     def forward(self, planes: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -111,7 +111,7 @@ def plot_selfplay(selfplay: pd.DataFrame, png: str | Path, pdf: str | Path) -> N
             style.iterations_axis(axes)
             axes.set_ylim(bottom=0)
             style.legend_above(axes, 2)
-        left.set_ylabel("Evaluations (thousand per second)")
+        left.set_ylabel("Evaluations (thousand/s)")
         right.set_ylabel("Share (%)")
         right.set_ylim(0, 100)
         style.save(drawn, png, pdf)

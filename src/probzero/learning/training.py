@@ -1,0 +1,164 @@
+"""One iteration of training: from a window of datasets to the next weights."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import astuple
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from probzero.config import Training
+from probzero.games.symmetry import COUNT, action_sources, plane_sources
+from probzero.learning.dataset import Samples, concatenate
+from probzero.learning.loss import Batch, agreements, losses
+from probzero.network.checkpoint import OptimizerState
+from probzero.network.model import ProbZeroNet
+
+
+def train(
+    model: ProbZeroNet,
+    state: OptimizerState,
+    window: Sequence[Samples],
+    settings: Training,
+    iteration: int,
+    key: int,
+    device: torch.device | str = "cpu",
+) -> tuple[OptimizerState, dict[str, Any]]:
+    """Train `model` in place on the samples of a window of iterations, oldest first.
+
+    Every draw is a function of `key`. Returns the optimiser's new state and the metrics of the iteration.
+    """
+    began = time.perf_counter()
+    layout = torch.channels_last
+    model.to(device, memory_format=layout).train()
+    rate = learning_rate(settings, iteration)
+    optimizer = _optimizer(model, state, rate, settings.weight_decay)
+    samples = concatenate(list(window))
+    drawing = np.random.default_rng(key)
+    rows = draw(drawing, len(samples), settings.samples)
+    turns = drawing.integers(0, COUNT, len(rows)) if settings.symmetries else np.zeros(len(rows), dtype=np.int64)
+    data = _tensors(samples, settings.visit_exponent, device)
+    totals = _Totals()
+    for first in range(0, len(rows), settings.batch_size):
+        chosen = slice(first, first + settings.batch_size)
+        batch = _batch(data, model.size, rows[chosen], turns[chosen])
+        outputs = model(batch.board.contiguous(memory_format=layout))
+        parts = losses(outputs, batch)
+        optimizer.zero_grad()
+        parts.total.backward()
+        norm = torch.nn.utils.clip_grad_norm_(model.parameters(), settings.gradient_clip)
+        optimizer.step()
+        totals.add(parts, agreements(outputs, batch), batch, norm)
+    model.eval()
+    seconds = time.perf_counter() - began
+    metrics = {
+        "iteration": iteration,
+        "learning_rate": rate,
+        "samples": len(rows),
+        "window_positions": len(samples),
+        **totals.means(),
+        "seconds": seconds,
+        "samples_per_second": len(rows) / seconds,
+    }
+    return _state(model, optimizer), metrics
+
+
+def learning_rate(settings: Training, iteration: int) -> float:
+    """Return the rate of an iteration 1 … I: a half cosine from `learning_rate` down to `final_learning_rate`."""
+    done = (iteration - 1) / max(1, settings.iterations - 1)
+    fall = (1 + math.cos(math.pi * min(1.0, done))) / 2
+    return settings.final_learning_rate + (settings.learning_rate - settings.final_learning_rate) * fall
+
+
+def draw(drawing: np.random.Generator, available: int, wanted: int) -> np.ndarray:
+    """Return `wanted` sample numbers in random order, none a second time before all came once; 0 wants each once."""
+    wanted = wanted or available
+    passes = -(-wanted // available) if available else 0
+    return np.concatenate([drawing.permutation(available) for _ in range(passes)] or [np.zeros(0, int)])[:wanted]
+
+
+def _optimizer(model: ProbZeroNet, state: OptimizerState, rate: float, decay: float) -> torch.optim.AdamW:
+    """Return Adam with decoupled weight decay on weights (not on biases and norms), its moments taken from `state`."""
+    named = dict(model.named_parameters())
+    groups = [
+        {"params": [p for p in named.values() if p.dim() > 1], "weight_decay": decay},
+        {"params": [p for p in named.values() if p.dim() <= 1], "weight_decay": 0.0},
+    ]
+    optimizer = torch.optim.AdamW(groups, lr=rate, foreach=True)
+    if state:
+        for name, parameter in named.items():
+            optimizer.state[parameter] = {
+                "step": state["step"].clone(),
+                "exp_avg": _like(state[f"first.{name}"], parameter),
+                "exp_avg_sq": _like(state[f"second.{name}"], parameter),
+            }
+    return optimizer
+
+
+def _like(moment: Tensor, parameter: Tensor) -> Tensor:
+    return torch.empty_like(parameter, requires_grad=False).copy_(moment)
+
+
+def _state(model: ProbZeroNet, optimizer: torch.optim.AdamW) -> OptimizerState:
+    state: OptimizerState = {}
+    for name, parameter in model.named_parameters():
+        entry = optimizer.state.get(parameter)
+        if entry:
+            state["step"] = entry["step"].detach().cpu().clone()
+            state[f"first.{name}"] = entry["exp_avg"].detach().cpu().contiguous()
+            state[f"second.{name}"] = entry["exp_avg_sq"].detach().cpu().contiguous()
+    return state
+
+
+def _tensors(samples: Samples, exponent: float, device: torch.device | str) -> Batch:
+    columns = [torch.from_numpy(column).to(device) for column in astuple(samples)]
+    return Batch(*columns[:-1], columns[-1] ** exponent)
+
+
+def _batch(data: Batch, size: int, rows: np.ndarray, turns: np.ndarray) -> Batch:
+    """Return the samples with these numbers, each turned by its symmetry."""
+    device = data.board.device
+    picked = Batch(*(column[torch.from_numpy(rows).to(device)] for column in data))
+    board = torch.from_numpy(plane_sources(size)[turns]).to(device)
+    action = torch.from_numpy(action_sources(size)[turns]).to(device)
+    return picked._replace(
+        board=picked.board.gather(1, board).reshape(-1, 2, size, size),
+        policy=picked.policy.gather(1, action),
+        mask=picked.mask.gather(1, action),
+    )
+
+
+class _Totals:
+    """Sums over the samples of an iteration; agreement counts every sample once, whatever its weight."""
+
+    def __init__(self) -> None:
+        self.steps = 0
+        self.count = 0
+        self.valid = 0.0
+        self.sums: dict[str, float] = {}
+
+    def add(self, parts: Any, agreed: dict[str, Tensor], batch: Batch, norm: Tensor) -> None:
+        count = len(batch.weight)
+        self.steps += 1
+        self.count += count
+        self.valid += float(batch.valid.sum())
+        for name in ("policy", "value", "reward"):
+            self._sum(f"{name}_loss", count * float(getattr(parts, name).detach()))
+        self._sum("policy_agreement", float(agreed["policy"].sum()))
+        self._sum("value_accuracy", float(agreed["value"].sum()))
+        self._sum("reward_accuracy", float((agreed["reward"] * batch.valid).sum()))
+        self._sum("gradient_norm", count * float(norm))
+
+    def _sum(self, name: str, value: float) -> None:
+        self.sums[name] = self.sums.get(name, 0.0) + value
+
+    def means(self) -> dict[str, float]:
+        means = {name: total / max(1, self.count) for name, total in self.sums.items()}
+        means["reward_accuracy"] = self.sums.get("reward_accuracy", 0.0) / max(1.0, self.valid)
+        means["total_loss"] = sum(means.get(f"{name}_loss", 0.0) for name in ("policy", "value", "reward"))
+        return {"steps": self.steps, **means}
