@@ -24,6 +24,8 @@ INSTALLED := $(VENV)/.installed
 help:
 	@sed -n 's/^# \{0,1\}//; 1,9p' Makefile
 
+# pip's own settings are respected: on Linux the usual torch is the large CUDA build, which runs without a GPU too; who has
+# a source of the smaller CPU build may name it, for instance in PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS.
 $(INSTALLED): pyproject.toml workflow/constraints.txt
 	@found=; for candidate in $(PYTHON) python3.11 python3 python; do \
 	    if "$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
@@ -65,7 +67,7 @@ compare: $(INSTALLED)
 	@$(BIN)/probzero compare --run results/$(SCALE) --reference results/reference/$(SCALE)
 
 bench: $(INSTALLED)
-	@$(BIN)/probzero bench --config config/$(SCALE).yaml
+	@$(BIN)/probzero bench --config config/laptop.yaml config/paper.yaml --output results/bench/selfplay.csv
 
 clean:
 	rm -rf $(VENV) .snakemake .pytest_cache .mypy_cache .ruff_cache .hypothesis build src/*.egg-info

@@ -1,4 +1,4 @@
-# One driver from nothing to the figures: init → selfplay → train → … → match → elo → tables, figures.
+# One driver from nothing to the figures: init → selfplay → train → … → match → elo, truth → tables, figures.
 #   snakemake --cores all                                     the default scale
 #   snakemake --cores all --use-conda                         the same in an environment made by conda
 #   snakemake --cores all --configfile config/smoke.yaml      another scale
@@ -17,11 +17,12 @@ include: "workflow/rules/common.smk"
 
 
 pathvars:
-    run=f"results/{CONFIG.name}",
+    run=RUN,
 
 
 include: "workflow/rules/learning.smk"
 include: "workflow/rules/tournament.smk"
+include: "workflow/rules/truth.smk"
 include: "workflow/rules/report.smk"
 
 
@@ -32,7 +33,12 @@ rule all:
         expand(
             "<run>/seed{seed}/tables/{table}.{kind}",
             seed=CONFIG.seeds,
-            table=LEARNING_TABLES + TOURNAMENT_TABLES,
+            table=LEARNING_TABLES + TOURNAMENT_TABLES + (TRUTH_TABLES if SOLVABLE else []),
             kind=["csv", "md"],
         ),
-        expand("<run>/seed{seed}/figures/{figure}.{kind}", seed=CONFIG.seeds, figure=FIGURES, kind=["png", "pdf"]),
+        expand(
+            "<run>/seed{seed}/figures/{figure}.{kind}",
+            seed=CONFIG.seeds,
+            figure=FIGURES + (TRUTH_FIGURES if SOLVABLE else []),
+            kind=["png", "pdf"],
+        ),

@@ -16,10 +16,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import probzero.kernels.backup.triton_kernel  # noqa: F401  (now: later, triton may come in without the variable)
 from probzero import wdl
 from probzero.errors import ProbZeroError
 from probzero.kernels import backup
+from probzero.kernels.backup import triton_kernel
 
 WON, DRAWN, LOST = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
@@ -227,6 +227,13 @@ def test_a_node_closes_only_when_everything_below_is_closed(use_triton):
 
 
 @both_paths
+def test_an_unexplored_edge_opens_a_node_even_if_no_node_of_the_batch_is_complete(use_triton):
+    tree = Tree.build([{"edges": [(1, 0.5), (-1, 0.5)], "closed": True}, {"closed": True}])
+    run(tree, [[0]], {}, 1.0, use_triton)
+    assert tree.closed.tolist() == [False, True]
+
+
+@both_paths
 @pytest.mark.parametrize("K", [1, 2, 7, 26, 33, 65])
 def test_awkward_numbers_of_children(K, use_triton):
     draw = random.Random(K)
@@ -289,6 +296,14 @@ def test_games_do_not_leak_into_one_another(use_triton):
     my_edges = torch.repeat_interleave(mine, tree.edge_count)
     assert torch.equal(tree.edge_policy[my_edges], other.edge_policy[my_edges])
     assert not torch.equal(tree.search[~mine], other.search[~mine])
+
+
+def test_a_program_gets_the_nodes_of_its_game_deepest_first():
+    # The interpreter runs one program after the other and would not notice if one did another's work.
+    nodes, games = torch.tensor([9, 8, 7, 6, 5, 4]), torch.tensor([3, 0, 3, 1, 0, 3])
+    ordered, segments = triton_kernel.by_game(nodes, games, 5)
+    own = [ordered[segments[game] : segments[game + 1]].tolist() for game in range(5)]
+    assert own == [[8, 5], [6], [], [9, 7, 4], []]
 
 
 @both_paths

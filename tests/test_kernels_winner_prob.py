@@ -132,13 +132,15 @@ def test_equal_children_get_equal_weights(K, triple, temperature, use_triton):
 
 
 @both_paths
-def test_a_lost_child_gets_nothing_beside_a_drawn_one(use_triton):
-    assert weigh([WON, DRAWN, WON, DRAWN], use_triton=use_triton).tolist() == pytest.approx([0, 0.5, 0, 0.5], abs=1e-9)
+@pytest.mark.parametrize("draws", [1, 2, 40])
+def test_a_lost_child_gets_nothing_beside_drawn_ones(draws, use_triton):
+    weights = weigh([WON, *[DRAWN] * draws, WON], use_triton=use_triton)
+    assert weights.tolist() == pytest.approx([0, *[1 / draws] * draws, 0], abs=1e-9)
 
 
 @both_paths
 def test_the_slightest_chance_of_a_win_outweighs_any_number_of_sure_draws(use_triton):
-    # Only child 0 can be the one best: four sure draws always tie. Outcome by outcome, its weight is exactly 1.
+    # Only child 0 can be the one best: sure draws always tie. Outcome by outcome, its weight is exactly 1.
     node = [(0.5, 0.5, 1e-30), *[DRAWN] * 30]
     assert weigh(node, use_triton=use_triton)[0] == pytest.approx(1.0, abs=1e-6)
 
@@ -180,6 +182,13 @@ def test_inputs_are_left_alone_and_may_be_views(use_triton):
     assert torch.equal(rows, before)
     contiguous = winner_prob(values.clone().contiguous(), torch.ones(6, 4, dtype=torch.bool), use_triton=use_triton)
     assert torch.equal(weights, contiguous)
+
+
+def test_the_reference_leaves_alone_values_that_already_have_its_working_layout():
+    planes = random_triples(6, 4).permute(2, 0, 1).double().contiguous()
+    before = planes.clone()
+    winner_prob(planes.permute(1, 2, 0), torch.zeros(6, 4, dtype=torch.bool))
+    assert torch.equal(planes, before)
 
 
 @both_paths

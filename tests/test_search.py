@@ -169,7 +169,9 @@ def test_nothing_is_sent_below_closed_children() -> None:
     search.run(games, 8, 1, 51)
     # A closed node can only be met once more through a parent that had not tried it.
     grew = tree.visits[:known] > before
-    assert not (grew & shut & (parents == torch.bincount(_explored_children(search), minlength=tree.nodes)[:known])).any()
+    assert not (
+        grew & shut & (parents == torch.bincount(_explored_children(search), minlength=tree.nodes)[:known])
+    ).any()
 
 
 def _explored_children(search: ParticleSearch) -> torch.Tensor:

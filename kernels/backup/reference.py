@@ -35,7 +35,8 @@ def backup(tree: BackupTree, nodes: torch.Tensor, level_sizes: Sequence[int], te
     count = tree.edge_count.index_select(0, nodes).unsqueeze(1)
     slot = torch.arange(int(count.max()), device=nodes.device)  # [K]
     padded = slot >= count
-    # Padded slots would lie in the next node's edges or beyond the last: they repeat the node's first edge.
+    # Padded slots would lie in the next node's edges or beyond the last. They repeat the node's first edge instead: no
+    # weight goes to them, and what is said of all children is not changed by a repetition.
     edge = torch.where(padded, first, first + slot)
     child = _gather(tree.edge_child, edge)
     unexplored = (child < 0).logical_and_(~padded)
@@ -51,16 +52,16 @@ def backup(tree: BackupTree, nodes: torch.Tensor, level_sizes: Sequence[int], te
     tree.closed.index_fill_(0, nodes, False)
 
     explored_policy = []
-    parts = (nodes, kid, present.to(torch.float64), mass, network, padded, complete)
+    parts = (nodes, kid, present.to(torch.float64), mass, network, complete)
     levels = (part.split(list(level_sizes)) for part in parts)
-    for node, kids, there, m, own, pad, whole in zip(*levels, strict=True):
+    for node, kids, there, m, own, whole in zip(*levels, strict=True):
         values = _gather(tree.search.view(-1, 2 * wdl.SIZE), kids)  # [n, K, 6]
         weights = winner_prob(values[:, :, _VALUE_COLUMNS], there, temperature).mul_(m)
         blend = torch.baddbmm(own, weights.unsqueeze(1), values)  # [n, 1, 6]
         tree.search.index_copy_(0, node, wdl.flip(blend.view(-1, 2, wdl.SIZE)))
         explored_policy.append(weights)
         if may_close:
-            tree.closed.index_copy_(0, node, (_gather(tree.closed, kids) | pad).all(1).logical_and_(whole))
+            tree.closed.index_copy_(0, node, _gather(tree.closed, kids).all(1).logical_and_(whole))
     # Absent children have weight 0, so the sum leaves unexplored policies as they were. The padded slots, which all
     # write to the first edge, write what its own slot writes.
     policy = torch.cat(explored_policy).add_(policy.mul_(unexplored))

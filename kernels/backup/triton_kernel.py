@@ -82,18 +82,24 @@ def backup_kernel(
         tl.debug_barrier()
 
 
+def by_game(nodes: torch.Tensor, games: torch.Tensor, number: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return nodes [T] sorted by game, and segments [number + 1]: game g has nodes[segments[g] : segments[g + 1]].
+
+    The sort is stable, so that the nodes of a game stay deepest first.
+    """
+    sorted_games, order = torch.sort(games, stable=True)
+    return nodes[order], torch.searchsorted(sorted_games, torch.arange(number + 1, device=games.device))
+
+
 def backup(tree: BackupTree, nodes: torch.Tensor, games: torch.Tensor, temperature: float) -> None:
     """Update `tree` in place for touched nodes [T], T > 0, deepest first, of games [T]."""
     tensors = (tree.first_edge, tree.edge_count, tree.edge_child, tree.edge_policy, tree.search, tree.net, tree.closed)
     if not all(tensor.is_contiguous() for tensor in tensors):
         raise bad("backup", "tree", "contiguous tensors", [tensor.stride() for tensor in tensors])
-    # Stable, so the nodes of a game stay deepest first. One transfer tells the host all the sizes it needs.
-    sorted_games, order = torch.sort(games, stable=True)
-    most_edges, last_game = torch.stack([tree.edge_count[nodes].max(), sorted_games[-1]]).tolist()
-    segments = torch.searchsorted(sorted_games, torch.arange(last_game + 2, device=games.device))
+    # One transfer tells the host both the sizes it needs.
+    most_edges, last_game = torch.stack([tree.edge_count[nodes].max(), games.max()]).tolist()
     backup_kernel[(last_game + 1,)](
-        nodes[order],
-        segments,
+        *by_game(nodes, games, last_game + 1),
         *tensors,
         1.0 / temperature,
         TEMPERED=temperature != 1.0,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -68,10 +68,26 @@ class Training:
 @dataclass(frozen=True)
 class Arena:
     checkpoints: tuple[int, ...]
+    anchors: tuple[str, ...]
     openings: int
     opening_plies: int
     particles: int
     batches: int
+    capacity: int
+    device: str
+    threads: int
+
+
+@dataclass(frozen=True)
+class Truth:
+    per_stratum: int
+    particles: int
+    batches: tuple[int, ...]
+    openings: int
+    opening_plies: int
+    games_from_start: int
+    ceiling_per_stratum: int
+    ceiling_samples: int
     capacity: int
     device: str
     threads: int
@@ -102,13 +118,13 @@ class Config:
     selfplay: SelfPlay
     training: Training
     arena: Arena
+    truth: Truth
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain lists, dictionaries and scalars, as they stand in a configuration file."""
         parts = {part.name: getattr(self, part.name) for part in fields(self)}
         given = {name: part for name, part in parts.items() if not isinstance(part, _Absent)}
-        plain = {name: asdict(part) if is_dataclass(part) else part for name, part in given.items()}
-        return json.loads(json.dumps(plain))
+        return json.loads(json.dumps({name: asdict(part) if name in _TYPES else part for name, part in given.items()}))
 
 
 PARTS = tuple(part.name for part in fields(Config))
@@ -119,6 +135,7 @@ _TYPES = {
     "selfplay": SelfPlay,
     "training": Training,
     "arena": Arena,
+    "truth": Truth,
 }
 
 
@@ -153,7 +170,10 @@ def parse(raw: Any, where: str = "configuration", needs: Collection[str] = PARTS
     if "seeds" in parts:
         parts["seeds"] = tuple(parts["seeds"])
     if "arena" in parts:
-        parts["arena"] = replace(parts["arena"], checkpoints=tuple(sorted(parts["arena"].checkpoints)))
+        arena = parts["arena"]
+        parts["arena"] = replace(arena, checkpoints=tuple(sorted(arena.checkpoints)), anchors=tuple(arena.anchors))
+    if "truth" in parts:
+        parts["truth"] = replace(parts["truth"], batches=tuple(sorted(parts["truth"].batches)))
     if "arena" in parts and "training" in parts:
         last, iterations = max(parts["arena"].checkpoints), parts["training"].iterations
         if last > iterations:

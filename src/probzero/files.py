@@ -8,9 +8,12 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from probzero.errors import ProbZeroError, bad
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @contextmanager
@@ -40,6 +43,10 @@ def write_text(target: str | Path, text: str) -> None:
 
 def write_json(target: str | Path, value: Any) -> None:
     write_text(target, json.dumps(value, indent=2, sort_keys=True) + "\n")
+
+
+def write_csv(target: str | Path, table: pd.DataFrame) -> None:
+    write_text(target, table.to_csv(index=False, lineterminator="\n"))
 
 
 def read_json(path: str | Path) -> Any:

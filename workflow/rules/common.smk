@@ -25,8 +25,12 @@ except ProbZeroError as error:
 
 LEARNING_TABLES = ["training", "selfplay"]
 TOURNAMENT_TABLES = ["ratings", "differences", "pairings", "model"]
+TRUTH_TABLES = ["truth", "errors", "calibration", "reliability", "perfect", "blunders"]
+TRUTH_FIGURES = ["truth", "errors", "reliability", "blunders"]
 FIGURES = ["elo", "win_rates", "training", "selfplay"]
-PLAYERS = [f"iteration-{iteration:04}" for iteration in CONFIG.arena.checkpoints]
+NETWORKS = [f"iteration-{iteration:04}" for iteration in CONFIG.arena.checkpoints]
+PLAYERS = [*NETWORKS, *CONFIG.arena.anchors]
+RUN = f"results/{CONFIG.name}"
 
 
 wildcard_constraints:
@@ -58,17 +62,21 @@ def window(wildcards):
     ]
 
 
-def checkpoint(seed, player):
-    return f"<run>/seed{seed}/checkpoints/{player.removeprefix('iteration-')}.safetensors"
+def checkpoints(seed, players):
+    """The files that players need: the checkpoints among them."""
+    numbers = [player.removeprefix("iteration-") for player in players if player not in CONFIG.arena.anchors]
+    return [f"<run>/seed{seed}/checkpoints/{number}.safetensors" for number in numbers]
 
 
-def before(player):
-    """The players listed before one: its opponents in its row of the tournament."""
-    return PLAYERS[: PLAYERS.index(player)]
+def argument(seed, player):
+    """A player as the command line names it: with its checkpoint, if it has one."""
+    return "=".join([player, *(path.replace("<run>", RUN) for path in checkpoints(seed, [player]))])
 
 
-def opponents(wildcards):
-    return [checkpoint(wildcards.seed, player) for player in before(wildcards.player)]
+def row(player):
+    """A player's row of the tournament: the player, then its opponents, who are listed before it."""
+    place = PLAYERS.index(player)
+    return [player, *PLAYERS[:place]]
 
 
 def metrics(folder, shards):

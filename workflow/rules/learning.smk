@@ -29,6 +29,7 @@ rule selfplay:
         checkpoint=previous("checkpoints"),
     output:
         dataset="<run>/seed{seed}/selfplay/{iteration}/shard{shard}.bin",
+        games="<run>/seed{seed}/selfplay/{iteration}/shard{shard}.csv",
         metrics="<run>/seed{seed}/selfplay/{iteration}/shard{shard}.json",
     log:
         "<run>/seed{seed}/logs/selfplay/{iteration}-shard{shard}.log",
@@ -44,7 +45,8 @@ rule selfplay:
     shell:
         "python -m probzero selfplay --config {params.config:q} --seed {wildcards.seed}"
         " --iteration {wildcards.iteration} --iterations {params.iterations} --shard {wildcards.shard}"
-        " --checkpoint {input.checkpoint:q} --dataset {output.dataset:q} --metrics {output.metrics:q} 2>&1 | tee {log:q}"
+        " --checkpoint {input.checkpoint:q} --dataset {output.dataset:q} --games {output.games:q}"
+        " --metrics {output.metrics:q} 2>&1 | tee {log:q}"
 
 
 rule train:

@@ -7,8 +7,7 @@ localrules:
 
 rule match:
     input:
-        player=lambda wildcards: checkpoint(wildcards.seed, wildcards.player),
-        against=opponents,
+        lambda wildcards: checkpoints(wildcards.seed, row(wildcards.player)),
     output:
         "<run>/seed{seed}/matches/{player}.csv",
     log:
@@ -20,12 +19,12 @@ rule match:
     threads: CONFIG.arena.threads
     params:
         config=parts("experiment", "game", "search", "arena"),
-        against=lambda wildcards, input: [
-            f"{name}={path}" for name, path in zip(before(wildcards.player), input.against)
-        ],
+        players=lambda wildcards: [argument(wildcards.seed, player) for player in row(wildcards.player)],
     shell:
-        "python -m probzero match --config {params.config:q} --seed {wildcards.seed}"
-        " --player {wildcards.player}={input.player:q} --against {params.against:q} --output {output:q} 2>&1 | tee {log:q}"
+        "set -- {params.players:q}; player=$1; shift;"
+        " python -m probzero match --config {params.config:q} --seed {wildcards.seed}"
+        ' --player "$player" --against "$@"'
+        " --output {output:q} 2>&1 | tee {log:q}"
 
 
 rule elo:

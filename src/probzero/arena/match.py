@@ -10,7 +10,7 @@ import torch
 from probzero.arena.openings import Openings, random_openings
 from probzero.arena.players import Player
 from probzero.config import Config
-from probzero.games.othello import Othello, othello, square_name
+from probzero.games.othello import Othello, move_names, othello
 from probzero.random_keys import key
 
 Progress = Callable[[str], None]
@@ -56,8 +56,8 @@ def play_match(
             "black": [first[0] if yes else second[0] for yes in first_is_black.tolist()],
             "white": [second[0] if yes else first[0] for yes in first_is_black.tolist()],
             "opening": (games // 2).tolist(),
-            "opening_moves": [_names(rules, openings.moves[game // 2]) for game in games.tolist()],
-            "moves": [_names(rules, row[row >= 0]) for row in played.numpy()],
+            "opening_moves": [move_names(rules.size, openings.moves[game // 2]) for game in games.tolist()],
+            "moves": [move_names(rules.size, row[row >= 0]) for row in played.numpy()],
             "plies": (count + plies).tolist(),
             "margin": margin.tolist(),
             "result": margin.sign().tolist(),
@@ -96,7 +96,3 @@ def play_out(
         moves.append(action)
         going = going[rules.legal(own[going], opp[going]).any(1)]
     return own, opp, torch.stack(moves, dim=1) if moves else games[:, None][:, :0]
-
-
-def _names(rules: Othello, actions: Sequence[int]) -> str:
-    return " ".join(square_name(rules.size, int(action)) for action in actions)

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import torch
 
-from probzero.config import Arena, Search
+from probzero.config import Search
 from probzero.games.othello import Othello
 from probzero.network.inference import Evaluator
 from probzero.search.choice import best
@@ -31,23 +31,33 @@ class Player(Protocol):
 class SearchPlayer:
     """Particle search with one network; plays the move with the largest policy_search."""
 
-    def __init__(self, rules: Othello, evaluator: Evaluator, search: Search, arena: Arena) -> None:
+    def __init__(
+        self,
+        rules: Othello,
+        evaluator: Evaluator,
+        search: Search,
+        particles: int,
+        batches: int,
+        capacity: int,
+        what: str,
+    ) -> None:
         self.rules = rules
         self.settings = search
-        self.arena = arena
+        self.particles, self.batches = particles, batches
+        self.capacity, self.what = capacity, what  # most tree nodes, and the setting that says so
         self.device = evaluator.device
         self.evaluate: Evaluate = evaluator
         if search.cache:
-            self.evaluate = CachedEvaluation(evaluator, rules.actions, arena.capacity, self.device)
+            self.evaluate = CachedEvaluation(evaluator, rules.actions, capacity, self.device)
 
     def begin(self, own: torch.Tensor, opp: torch.Tensor, keys: torch.Tensor) -> None:
-        tree = Tree(self.rules, len(own), self.arena.capacity, "arena.capacity", self.device)
+        tree = Tree(self.rules, len(own), self.capacity, self.what, self.device)
         tree.game_key[:] = keys
         self.search = ParticleSearch(tree, self.evaluate, self.settings)
         self.search.start(torch.arange(len(own), device=self.device), own, opp)
 
     def choose(self, games: torch.Tensor, ply: int) -> torch.Tensor:
-        self.search.run(games, self.arena.particles, self.arena.batches, ply)
+        self.search.run(games, self.particles, self.batches, ply)
         return best(self.search.tree, games)
 
     def observe(self, games: torch.Tensor, action: torch.Tensor) -> None:

@@ -33,7 +33,7 @@ def measure(config: Config) -> dict[str, Any]:
     expected = min(4096, max(16, config.selfplay.games * config.selfplay.particles // 2))
     raw_speed(evaluator, rules, own, opp, expected, RAW_SECONDS / 6)  # warm up
     before = raw_speed(evaluator, rules, own, opp, expected, RAW_SECONDS / 2)
-    _, metrics = play_shard(config, evaluator, seed=0, iteration=1, shard=0)
+    metrics = play_shard(config, evaluator, seed=0, iteration=1, shard=0).metrics
     mean_call = metrics["network_evaluations"] / metrics["network_calls"]
     after = raw_speed(evaluator, rules, own, opp, round(mean_call), RAW_SECONDS / 2)
     raw, seconds, leaves = (before + after) / 2, metrics["seconds"], metrics["leaf_evaluations"]

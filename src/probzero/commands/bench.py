@@ -13,7 +13,9 @@ from probzero.report.tables import write_table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--config", required=True, nargs="+", metavar="FILE", help="configurations to measure, one by one")
+    parser.add_argument(
+        "--config", required=True, nargs="+", metavar="FILE", help="configurations to measure, one by one"
+    )
     arguments.add_table(parser, "--output", "the table of speeds")
 
 

@@ -7,6 +7,7 @@ and torch tensors on any device.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -147,3 +148,15 @@ def square_name(size: int, action: int) -> str:
     return f"{'abcdefgh'[action % size]}{action // size + 1}"
 
 
+def move_names(size: int, actions: Iterable[int]) -> str:
+    """Return the names of actions, separated by spaces."""
+    return " ".join(square_name(size, int(action)) for action in actions)
+
+
+def parse_moves(size: int, names: str) -> list[int]:
+    """Return the actions that `move_names` wrote."""
+    known = {square_name(size, action): action for action in range(size * size + 1)}
+    unknown = [name for name in names.split() if name not in known]
+    if unknown:
+        raise bad("moves", repr(names), f"squares of a {size}×{size} board or pass", unknown[0])
+    return [known[name] for name in names.split()]

@@ -1,12 +1,12 @@
 """The eight symmetries of the square board, as permutations of squares.
 
-Symmetry k in 0..7 reads the new board from the old one: new[r, c] = old[r', c'] with (r', c') = (c, r) if k & 4 else (r, c),
-then r' mirrored if k & 2, then c' mirrored if k & 1. The rules of Othello commute with each; pass stays pass.
+Symmetry k in 0 … 7 reads the new board from the old one: new[r, c] = old[r', c'], where (r', c') is (c, r) if k & 4 and
+(r, c) if not, then r' is mirrored if k & 2 and c' if k & 1. The rules of Othello commute with each; pass stays pass.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 import torch
@@ -17,7 +17,7 @@ COUNT = 8
 INVERSE = (0, 1, 2, 3, 4, 6, 5, 7)  # all are their own inverses but the two quarter turns
 
 
-@lru_cache(maxsize=None)
+@cache
 def sources(size: int) -> np.ndarray:
     """Return [8, N²]: the old square from which symmetry k fills each new square."""
     tables = np.empty((COUNT, size, size), dtype=np.int64)
@@ -30,14 +30,14 @@ def sources(size: int) -> np.ndarray:
     return _frozen(tables.reshape(COUNT, size * size))
 
 
-@lru_cache(maxsize=None)
+@cache
 def plane_sources(size: int) -> np.ndarray:
     """Return [8, 2N²]: `sources` for two flat planes, one after the other."""
     squares = sources(size)
     return _frozen(np.concatenate([squares, squares + size * size], axis=1))
 
 
-@lru_cache(maxsize=None)
+@cache
 def action_sources(size: int) -> np.ndarray:
     """Return [8, N² + 1]: `sources` for actions; pass comes from pass."""
     return _frozen(np.concatenate([sources(size), np.full((COUNT, 1), size * size)], axis=1))
@@ -73,8 +73,8 @@ def canonical_bitboards(size: int, own: Words, opp: Words) -> tuple[Words, Words
         every = own * 0 + k
         turned_own, turned_opp = turn_bitboards(size, own, every), turn_bitboards(size, opp, every)
         first = (turned_own < best_own) | ((turned_own == best_own) & (turned_opp < best_opp))
-        where = torch.where if isinstance(first, torch.Tensor) else np.where
-        best_own, best_opp = where(first, turned_own, best_own), where(first, turned_opp, best_opp)
+        best_own = turned_own * first + best_own * ~first
+        best_opp = turned_opp * first + best_opp * ~first
     return best_own, best_opp
 
 

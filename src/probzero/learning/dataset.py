@@ -68,7 +68,7 @@ def read_samples(path: str | Path, size: int) -> Samples:
         raise bad("dataset", path, wanted, f"{len(data)} bytes" if count >= 0 else count)
     table = np.frombuffer(data, "<f4", offset=4).reshape(count, sum(widths))
     columns = [np.ascontiguousarray(part, np.float32) for part in np.split(table, np.cumsum(widths)[:-1], axis=1)]
-    samples = Samples(*columns[:-2], *(column[:, 0] for column in columns[-2:]))  # type: ignore[call-arg]
+    samples = Samples(*columns[:-2], *(column[:, 0] for column in columns[-2:]))
     _verify(samples, size, path)
     return samples
 
@@ -146,7 +146,7 @@ def _verify(samples: Samples, size: int, path: str | Path) -> None:
     _require(path, "board", (board == 0) | (board == 1), board, "0 or 1")
     _require(path, "board", own * opp == 0, own + opp, "at most one disc on a square")
     _require(path, "mask", (mask == 0) | (mask == 1), mask, "0 or 1")
-    _require(path, "mask", mask.any(axis=1), mask.sum(axis=1), "an explored move")
+    _require(path, "mask", mask.max(axis=1) > 0, mask.sum(axis=1), "an explored move")
     _require(path, "policy", policy >= 0, policy, "a number ≥ 0")
     _require(path, "policy", (policy == 0) | (mask == 1), policy, "0 for moves outside the mask")
     _require(path, "policy", *_sums_to_one(policy))

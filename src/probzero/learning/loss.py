@@ -35,9 +35,9 @@ class Losses(NamedTuple):
 def losses(outputs: Outputs, batch: Batch) -> Losses:
     """Return the three losses, scalars. With sample weights v and cross-entropies H of target and prediction:
 
-        policy = Σ v·H(policy) / Σ v         log-softmax over the explored moves alone
-        value  = Σ v·H(value)  / Σ v
-        reward = Σ v·H(reward) / Σ v         both sums over the valid samples; 0 if there is none
+    policy = Σ v·H(policy) / Σ v         log-softmax over the explored moves alone
+    value  = Σ v·H(value)  / Σ v
+    reward = Σ v·H(reward) / Σ v         both sums over the valid samples; 0 if there is none
     """
     log_policy = outputs.policy.masked_fill(batch.mask == 0, -torch.inf).log_softmax(-1)
     log_policy = log_policy.masked_fill(batch.mask == 0, 0.0)  # the target is 0 there, and 0 · inf is not

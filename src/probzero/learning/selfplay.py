@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
+import pandas as pd
 import torch
 
 from probzero.config import Config
-from probzero.games.othello import Othello, othello
+from probzero.games.othello import Othello, move_names, othello
 from probzero.learning.dataset import Samples
 from probzero.learning.targets import extract
 from probzero.network.inference import Evaluator
@@ -20,13 +21,23 @@ from probzero.search.evaluation import CachedEvaluation, Evaluate
 from probzero.search.particle import ParticleSearch
 from probzero.search.tree import Tree
 
+
+@dataclass(frozen=True)
+class Shard:
+    """What the self-play of a shard leaves behind."""
+
+    samples: Samples  # of all positions of the search graphs, merged
+    games: pd.DataFrame  # game, moves, plies, margin (Black's discs − White's)
+    metrics: dict[str, Any]
+
+
 Progress = Callable[[int, int], None]  # plies played, games still going
 
 
 def play_shard(
     config: Config, evaluator: Evaluator, seed: int, iteration: int, shard: int, progress: Progress | None = None
-) -> tuple[Samples, dict[str, Any]]:
-    """Play the shard's games to their ends; return the merged samples and the shard's metrics."""
+) -> Shard:
+    """Play the shard's games to their ends."""
     began, network_began, sent_began, calls_began = (
         time.perf_counter(),
         evaluator.seconds,
@@ -64,10 +75,11 @@ def play_shard(
     samples = extract(tree, config.search.temperature)
     seconds = time.perf_counter() - began
     sent = evaluator.positions - sent_began
-    return samples, {
+    games_table = _games(rules, tree, torch.stack(moves, dim=1))
+    metrics = {
         "iteration": iteration,
         "shard": shard,
-        **_outcomes(rules, tree, torch.stack(moves, dim=1)),
+        **_outcomes(games_table),
         "exhausted_roots": exhausted,
         "leaf_evaluations": search.leaf_evaluations,
         "network_evaluations": sent,
@@ -80,19 +92,31 @@ def play_shard(
         "seconds": seconds,
         "network_seconds": evaluator.seconds - network_began,
     }
+    return Shard(samples, games_table, metrics)
 
 
-def _outcomes(rules: Othello, tree: Tree, moves: torch.Tensor) -> dict[str, Any]:
-    """Count results over games from their final roots and moves [G, plies] (−1 after the end)."""
+def _games(rules: Othello, tree: Tree, moves: torch.Tensor) -> pd.DataFrame:
+    """Return a row per game from the final roots and the moves [G, plies] (−1 after the end)."""
     plies = (moves >= 0).sum(1)
-    for_mover = rules.result(tree.own[tree.root], tree.opp[tree.root])
-    for_black = torch.where(plies % 2 == 0, for_mover, -for_mover)  # a pass is a ply: colours alternate
+    margin = rules.margin(tree.own[tree.root], tree.opp[tree.root])
+    margin = torch.where(plies % 2 == 0, margin, -margin)  # a pass is a ply: colours alternate
+    return pd.DataFrame(
+        {
+            "game": range(len(moves)),
+            "moves": [move_names(rules.size, row[row >= 0]) for row in moves.cpu().numpy()],
+            "plies": plies.tolist(),
+            "margin": margin.tolist(),
+        }
+    )
+
+
+def _outcomes(games: pd.DataFrame) -> dict[str, Any]:
     return {
-        "games": len(moves),
-        "moves": int(plies.sum()),
-        "mean_plies": float(plies.double().mean()),
-        "distinct_games": len(np.unique(moves.cpu().numpy(), axis=0)),
-        "black_wins": int((for_black > 0).sum()),
-        "draws": int((for_black == 0).sum()),
-        "white_wins": int((for_black < 0).sum()),
+        "games": len(games),
+        "moves": int(games.plies.sum()),
+        "mean_plies": float(games.plies.mean()),
+        "distinct_games": int(games.moves.nunique()),
+        "black_wins": int((games.margin > 0).sum()),
+        "draws": int((games.margin == 0).sum()),
+        "white_wins": int((games.margin < 0).sum()),
     }

@@ -1,8 +1,8 @@
 """Checkpoints: network weights and optimiser state in safetensors files that say what they are.
 
-The metadata hold one key, a JSON object with sorted keys (safetensors does not keep the order of several keys, and equal
-contents must give equal bytes): format version, rules version, kind, board size, network, experiment, seed, iteration
-and a checksum of all tensors. Reading verifies all of it, because a file damaged after it was written goes unnoticed
+The metadata hold one key, a JSON object with sorted keys (safetensors does not keep the order of several keys, and
+equal contents must give equal bytes): format version, rules version, kind, board size, network, experiment, seed,
+iteration and a checksum of all tensors. Reading verifies all of it: a file damaged after it was written goes unnoticed
 otherwise.
 """
 
@@ -163,7 +163,9 @@ def _check(
         tensor = tensors[name]
         if (tuple(tensor.shape), tensor.dtype) != expected[name]:
             shape, dtype = expected[name]
-            raise bad("checkpoint", where, f"{dtype} of shape {shape}", f"{tensor.dtype} of shape {tuple(tensor.shape)}")
+            raise bad(
+                "checkpoint", where, f"{dtype} of shape {shape}", f"{tensor.dtype} of shape {tuple(tensor.shape)}"
+            )
         if not tensor.isfinite().all():
             raise bad("checkpoint", where, "finite numbers", "NaN or infinity")
 

@@ -10,6 +10,7 @@ Every output is a plain logit: softmax is applied in `inference` for the search 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -70,7 +71,7 @@ class ProbZeroNet(nn.Module):
         self.channels = channels
         self.stem = _convolution(PLANES, channels)
         self.stem_norm = nn.BatchNorm2d(channels)
-        self.blocks = nn.ModuleList(Block(channels) for _ in range(blocks))
+        self.blocks: Sequence[Block] = nn.ModuleList(Block(channels) for _ in range(blocks))  # type: ignore[assignment]
         self.policy = Head(size, channels, size * size + 1)
         self.value = Head(size, channels, wdl.SIZE, hidden=channels)
         self.reward = Head(size, channels, wdl.SIZE, hidden=channels)

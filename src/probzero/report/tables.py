@@ -176,7 +176,10 @@ def markdown(table: pd.DataFrame) -> str:
 # The end of a column's name says what kind of number it holds; the first that fits counts.
 _FORMATS: tuple[tuple[tuple[str, ...], Callable[[float], str]], ...] = (
     (("superiority",), lambda value: "> 0.999" if value > 0.9995 else "< 0.001" if value < 0.0005 else f"{value:.3f}"),
-    (("score", "score_low", "score_high", "share", "accuracy", "agreement"), "{:.3f}".format),
+    (
+        ("score", "score_low", "score_high", "share", "share_low", "share_high", "accuracy", "agreement"),
+        "{:.3f}".format,
+    ),
     (("loss", "norm"), "{:.4f}".format),
     (("rating", "difference", "low", "high", "error", "per_second"), "{:.0f}".format),
     (("seconds", "plies"), "{:.1f}".format),

@@ -47,7 +47,9 @@ class Tree:
         self.evaluated = torch.zeros(capacity, dtype=torch.bool, device=device)  # [M]
         self.closed = torch.zeros(capacity, dtype=torch.bool, device=device)  # [M] terminal or exhausted
         self.visits = torch.zeros(capacity, dtype=torch.int64, device=device)  # [M] particles that came through
-        self.volume = torch.zeros(capacity, dtype=torch.int64, device=device)  # [M] particles waiting; 0 between batches
+        self.volume = torch.zeros(
+            capacity, dtype=torch.int64, device=device
+        )  # [M] particles waiting; 0 between batches
         self.first_edge = torch.zeros(capacity, dtype=torch.int64, device=device)  # [M]
         self.edge_count = torch.zeros(capacity, dtype=torch.int64, device=device)  # [M] legal moves; 0 at terminals
         self.search = torch.zeros(capacity, 2, 3, device=device)  # [M, 2, 3] value_search, value_target

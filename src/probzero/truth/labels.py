@@ -18,7 +18,7 @@ from tqdm import tqdm
 from probzero.errors import bad
 from probzero.games.bits import popcount
 from probzero.games.othello import othello
-from probzero.truth.solver import ILLEGAL, LIMIT, Workspace, label_positions
+from probzero.truth.solver import ENTRY, ILLEGAL, LIMIT, label_positions
 
 NODE_BUDGET = 1_000_000_000  # per position, when none is given: some two minutes, so that nothing runs for ever
 TABLE_BITS = 20  # 2^20 entries of 32 bytes per thread
@@ -40,6 +40,15 @@ class Labels:
     action_result: np.ndarray  # int8 [n, A]
     margin: np.ndarray | None  # int8 [n]
     action_margin: np.ndarray | None  # int8 [n, A]
+
+
+class Workspace:
+    """What one thread needs besides the positions: a table for one board size, room for move lists, counters."""
+
+    def __init__(self, table_bits: int) -> None:
+        self.table = np.zeros(int(ENTRY) << table_bits, dtype=np.uint64)
+        self.lists = np.zeros((64, 64), dtype=np.int64)  # [empty squares left after the move, moves found]
+        self.counters = np.zeros(64, dtype=np.int64)  # padded, so that no two threads write to one cache line
 
 
 class Solver:
@@ -111,7 +120,8 @@ class Solver:
         """
         words = own.view(np.uint64), opp.view(np.uint64)
         values = np.full((len(own), self.game.actions), ILLEGAL, dtype=np.int8)
-        order = np.argsort(popcount(own | opp), kind="stable")
+        discs = popcount(own | opp)
+        order = np.argsort(discs, kind="stable")
         lock = Lock()
         bar = tqdm(total=len(own), desc=f"solving {self.game.size}×{self.game.size}", unit="pos", disable=not progress)
 
@@ -135,7 +145,7 @@ class Solver:
                 jobs = [pool.submit(work, order[k::threads].copy(), self.workspaces[k]) for k in range(threads)]
                 for job in as_completed(jobs):
                     if (index := job.result()) >= 0:
-                        empty = self.game.squares - int(popcount(own[index] | opp[index]))
+                        empty = self.game.squares - int(discs[index])
                         raise bad(
                             "solver",
                             f"position {index} ({self._written(own[index], opp[index])}, {empty} empty squares)",

@@ -42,7 +42,9 @@ def searched_moves(
     device = evaluator.device
     games = torch.arange(len(own), device=device)
     tree = Tree(rules, len(own), capacity, "truth.capacity", device)
-    tree.game_key[:] = torch.tensor([key("truth", int(mine), int(theirs)) for mine, theirs in zip(own, opp, strict=True)])
+    tree.game_key[:] = torch.tensor(
+        [key("truth", int(mine), int(theirs)) for mine, theirs in zip(own, opp, strict=True)]
+    )
     evaluate: Evaluate = evaluator
     if settings.cache:
         evaluate = CachedEvaluation(evaluator, rules.actions, capacity, device)

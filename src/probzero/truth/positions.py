@@ -13,7 +13,7 @@ import pandas as pd
 
 from probzero.errors import bad
 from probzero.games.bits import pack, popcount
-from probzero.games.othello import Othello, square_name
+from probzero.games.othello import Othello, parse_moves, square_name
 from probzero.games.random_play import play_randomly
 from probzero.games.symmetry import canonical_bitboards
 from probzero.truth.labels import decisive, keeps_result, label
@@ -93,8 +93,7 @@ def boards(positions: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
 
 def move_masks(rules: Othello, names: pd.Series) -> np.ndarray:
     """Return the named actions as booleans [n, N² + 1]."""
-    number = {square_name(rules.size, action): action for action in range(rules.actions)}
     masks = np.zeros((len(names), rules.actions), dtype=bool)
-    row = np.repeat(np.arange(len(names)), [len(text.split()) for text in names])
-    masks[row, [number.get(name, 0) for text in names for name in text.split()]] = True
+    actions = [parse_moves(rules.size, text) for text in names]
+    masks[np.repeat(np.arange(len(names)), [len(row) for row in actions]), sum(actions, [])] = True
     return masks

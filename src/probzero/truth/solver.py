@@ -5,8 +5,13 @@ opposing (empty squares count for nobody), for the player to move. `label_positi
 else is reached from it.
 
 All compiled functions live in this one file because numba's cache on disk notices a change of the file that holds a
-function, but not of files that the function calls into.
+function, but not of files that the function calls into. The recursive ones must be called with one set of types only:
+a literal argument (True, 0) is a type of its own, and numba crashes when it loads two versions of a recursive function
+from the cache.
 """
+
+# mypy reads compiled functions as plain Python: it knows neither numba's types nor how intrinsics are called.
+# mypy: disable-error-code="assignment, call-arg, import-untyped"
 
 from __future__ import annotations
 
@@ -287,7 +292,7 @@ def _search(own, opp, low, high, size, table, lists, counters):
 
 @njit(cache=True, nogil=True)
 def label_positions(own, opp, order, size, width, table, lists, counters, values):
-    """Fill values[i] (int8 [actions], ILLEGAL where illegal) for i in `order`; return −1, or the i that ran out of nodes.
+    """Fill values[i] (int8 [actions], ILLEGAL where illegal) for i in `order`; return −1, or the i out of budget.
 
     With width 64 values are exact margins; with width 1 only their signs are right, and far cheaper.
     """
@@ -310,12 +315,3 @@ def label_positions(own, opp, order, size, width, table, lists, counters, values
         if counters[NODES] > counters[LIMIT]:
             return index
     return -1
-
-
-class Workspace:
-    """What one thread needs besides the positions: the table of one board size, room for move lists, counters."""
-
-    def __init__(self, table_bits: int) -> None:
-        self.table = np.zeros(int(ENTRY) << table_bits, dtype=np.uint64)
-        self.lists = np.zeros((64, 64), dtype=np.int64)  # [empty squares left after the move, moves found]
-        self.counters = np.zeros(64, dtype=np.int64)  # padded, so that no two threads write to one cache line

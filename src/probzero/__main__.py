@@ -1,0 +1,75 @@
+"""The command line. Each command is a module of `probzero.commands`, imported only when it is called: torch is slow."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import NoReturn
+
+from probzero import __version__
+from probzero.errors import ProbZeroError
+
+COMMANDS = {
+    "config": "check a configuration and write it out in full",
+    "init": "make the untrained checkpoint of iteration 0",
+    "selfplay": "play the games of one shard and write its dataset",
+    "train": "learn from the newest datasets and write the next checkpoint",
+    "match": "play one player against others",
+    "elo": "rate the players of a tournament",
+    "positions": "make the evaluation set and solve it",
+    "truth": "measure one network against exact truth",
+    "ceiling": "train the same network on exact labels",
+    "blunders": "count the results given away in self-play",
+    "truth-tables": "collect what was measured against exact truth",
+    "truth-figures": "draw what was measured against exact truth",
+    "tables": "collect the metrics of a run into tables",
+    "figures": "draw the figures of a run from its tables",
+    "compare": "set a run beside the committed reference",
+    "bench": "measure the speed of self-play beside that of its network",
+}
+FAILURE = 2
+
+
+class _Parser(argparse.ArgumentParser):
+    """Like every other bad input, a wrong argument ends with one line."""
+
+    def error(self, message: str) -> NoReturn:
+        raise ProbZeroError(f"{self.prog.removeprefix('probzero ')}: {message}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; return the status for the shell."""
+    try:
+        return _run(list(sys.argv[1:] if arguments is None else arguments))
+    except ProbZeroError as error:
+        return _fail(error)
+    except OSError as error:  # no room on the disk, no permission, …
+        return _fail(error)
+    except KeyboardInterrupt:
+        return 130
+
+
+def _run(arguments: list[str]) -> int:
+    parser = _Parser(prog="probzero", description="ProbZero: learning from the whole search tree.")
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    called = next((argument for argument in arguments if not argument.startswith("-")), None)
+    for name, summary in COMMANDS.items():
+        command = commands.add_parser(name, help=summary, description=summary.capitalize() + ".")
+        if name == called:
+            module = import_module(f"probzero.commands.{name.replace('-', '_')}")
+            module.add_arguments(command)
+            command.set_defaults(run=module.run)
+    parsed = parser.parse_args(arguments)
+    return parsed.run(parsed) or 0
+
+
+def _fail(error: Exception) -> int:
+    print(f"probzero: error: {' '.join(str(error).split())}", file=sys.stderr)
+    return FAILURE
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,42 @@
+"""Arguments that several commands share."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+
+def add_config(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--config", required=True, metavar="FILE|JSON", help="a configuration file, or a JSON object")
+
+
+def add_seed(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--seed", required=True, type=int, metavar="S", help="which independent repetition of the run")
+
+
+def add_iteration(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--iteration", required=True, type=int, metavar="I", help="number of the iteration, from 1")
+
+
+def add_path(parser: argparse.ArgumentParser, name: str, summary: str) -> None:
+    parser.add_argument(name, required=True, type=Path, metavar="FILE", help=summary)
+
+
+def player(text: str) -> tuple[str, Path | None]:
+    """Parse NAME=PATH, or NAME alone for a player that needs no file."""
+    name, equals, path = text.partition("=")
+    if not name or (equals and not path):
+        raise argparse.ArgumentTypeError(f"expected NAME or NAME=PATH, found {text!r}")
+    return name, Path(path) if path else None
+
+
+def csv_path(text: str) -> Path:
+    """Parse the path of a table; its Markdown twin goes beside it."""
+    if not text.endswith(".csv"):
+        raise argparse.ArgumentTypeError(f"expected a name that ends in .csv, found {text!r}")
+    return Path(text)
+
+
+def add_table(parser: argparse.ArgumentParser, name: str, summary: str) -> None:
+    summary = f"where to write: {summary} (.md goes beside it)"
+    parser.add_argument(name, required=True, type=csv_path, metavar="CSV", help=summary)

@@ -1,0 +1,32 @@
+"""probzero blunders: the exact result given away in the self-play of one iteration."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import pandas as pd
+
+from probzero import config
+from probzero.commands import arguments, progress
+from probzero.files import write_json
+from probzero.games.othello import othello
+from probzero.report.tables import read_table
+from probzero.truth.blunders import count_blunders
+
+NEEDS = ("game", "truth")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    arguments.add_config(parser)
+    arguments.add_iteration(parser)
+    parser.add_argument("--games", required=True, nargs="+", type=Path, metavar="CSV", help="the games of its shards")
+    arguments.add_path(parser, "--output", "where to write the counts")
+
+
+def run(args: argparse.Namespace) -> None:
+    settings = config.load(args.config, NEEDS)
+    games = pd.concat([read_table(path, ["game", "moves"]) for path in args.games], ignore_index=True)
+    counts = count_blunders(othello(settings.game.size), games, settings.truth.threads)
+    write_json(args.output, {"iteration": args.iteration, **counts})
+    progress.report(f"blunders, iteration {args.iteration}", f"{counts['blunders_per_game']:.2f} a game of self-play")

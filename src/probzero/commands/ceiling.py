@@ -1,0 +1,45 @@
+"""probzero ceiling: the same network, trained on exact labels instead of self-play."""
+
+from __future__ import annotations
+
+import argparse
+
+import torch
+
+from probzero import config
+from probzero.commands import arguments, progress
+from probzero.files import write_json
+from probzero.games.othello import othello
+from probzero.network.checkpoint import CheckpointInfo, save_checkpoint
+from probzero.random_keys import key
+from probzero.truth.ceiling import train_ceiling
+from probzero.truth.positions import boards, read_positions
+
+NEEDS = ("experiment", "game", "network", "training", "truth")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    arguments.add_config(parser)
+    arguments.add_seed(parser)
+    arguments.add_path(parser, "--positions", "the evaluation set, none of which is learned from")
+    arguments.add_path(parser, "--checkpoint", "where to write the network")
+    arguments.add_path(parser, "--metrics", "where to write the metrics of its last round")
+
+
+def run(args: argparse.Namespace) -> None:
+    settings = config.load(args.config, NEEDS)
+    torch.set_num_threads(settings.training.threads)
+    rules, truth = othello(settings.game.size), settings.truth
+    held_out = boards(read_positions(args.positions, rules))
+    draws = key(settings.experiment, args.seed, "ceiling")
+    model, metrics = train_ceiling(
+        rules, settings.network, settings.training, held_out, truth.ceiling_per_stratum, truth.ceiling_samples, draws
+    )
+    info = CheckpointInfo(settings.experiment, args.seed, 0, rules.size, settings.network)
+    save_checkpoint(args.checkpoint, model, info)
+    write_json(args.metrics, metrics)
+    progress.report(
+        "ceiling",
+        f"{metrics['samples']:,} samples of {metrics['positions']:,} solved positions",
+        f"policy agreement {progress.percent(metrics['policy_agreement'], 1)}",
+    )

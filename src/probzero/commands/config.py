@@ -1,0 +1,24 @@
+"""probzero config: check a configuration and write it out in full, as the record of a run."""
+
+from __future__ import annotations
+
+import argparse
+
+from probzero import config
+from probzero.commands import arguments, progress
+from probzero.files import write_json
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    arguments.add_config(parser)
+    arguments.add_path(parser, "--output", "where to write it, as JSON")
+
+
+def run(args: argparse.Namespace) -> None:
+    settings = config.load(args.config)
+    write_json(args.output, settings.as_dict())
+    rounds = (
+        f"{settings.training.iterations} iterations of {settings.selfplay.shards} × {settings.selfplay.games} games"
+    )
+    meeting = f"{len(settings.arena.checkpoints)} checkpoints meet in the tournament"
+    progress.report(f"scale {settings.name}", f"seeds {', '.join(map(str, settings.seeds))}", rounds, meeting)

@@ -1,0 +1,71 @@
+"""probzero match: the row of one player in the tournament, all its games against the players listed before it."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import torch
+
+from probzero import config
+from probzero.arena.match import play_matches
+from probzero.arena.players import Player, SearchPlayer
+from probzero.arena.simple_players import SCORES, OnePlyPlayer
+from probzero.commands import arguments, progress
+from probzero.config import Config
+from probzero.errors import bad
+from probzero.files import write_csv
+from probzero.games.othello import othello
+from probzero.network.checkpoint import load_checkpoint
+from probzero.network.inference import Evaluator, resolve_device
+from probzero.truth.perfect import PerfectPlayer
+
+PERFECT = "perfect"
+NEEDS = ("experiment", "game", "search", "arena")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    arguments.add_config(parser)
+    arguments.add_seed(parser)
+    summary = "NAME=FILE: a checkpoint; NAME alone: random, greedy, mobility or perfect"
+    parser.add_argument("--player", required=True, type=arguments.player, metavar="PLAYER", help=summary)
+    parser.add_argument(
+        "--against", required=True, nargs="+", type=arguments.player, metavar="PLAYER", help="opponents"
+    )
+    arguments.add_path(parser, "--output", "where to write the games")
+
+
+def run(args: argparse.Namespace) -> None:
+    settings = config.load(args.config, NEEDS)
+    torch.set_num_threads(settings.arena.threads)
+    player, *against = [(name, _player(settings, name, path)) for name, path in [args.player, *args.against]]
+    with progress.bar(len(against), "opponent") as bar:
+
+        def show(opponent: str) -> None:
+            bar.update()
+
+        games = play_matches(settings, args.seed, player, against, show)
+    write_csv(args.output, games)
+    name = player[0]
+    points = (1 + games["result"].where(games["black"] == name, -games["result"])).sum() / 2
+    distinct = len(games[["opening_moves", "moves"]].drop_duplicates())
+    progress.report(
+        f"tournament, {name}",
+        f"{len(games)} games ({distinct} distinct) with {len(against)} of the others",
+        f"score {progress.percent(points, len(games))}",
+    )
+
+
+def _player(settings: Config, name: str, checkpoint: Path | None) -> Player:
+    arena, rules = settings.arena, othello(settings.game.size)
+    if checkpoint is None:
+        if name == PERFECT:
+            return PerfectPlayer(rules, arena.threads)
+        if name not in SCORES:
+            raise bad("player", name, f"a checkpoint (NAME=FILE) or one of {', '.join([*SCORES, PERFECT])}", "neither")
+        return OnePlyPlayer(rules, SCORES[name])
+    network, _ = load_checkpoint(checkpoint, rules.size)
+    evaluator = Evaluator(network, rules.size, resolve_device(arena.device))
+    return SearchPlayer(
+        rules, evaluator, settings.search, arena.particles, arena.batches, arena.capacity, "arena.capacity"
+    )

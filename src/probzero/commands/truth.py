@@ -1,0 +1,59 @@
+"""probzero truth: one network measured against exact truth."""
+
+from __future__ import annotations
+
+import argparse
+
+import torch
+
+from probzero import config
+from probzero.arena.players import SearchPlayer
+from probzero.commands import arguments, progress
+from probzero.files import write_csv
+from probzero.games.othello import othello
+from probzero.network.checkpoint import load_checkpoint
+from probzero.network.inference import Evaluator, resolve_device
+from probzero.random_keys import key
+from probzero.truth.measures import calibration_table, kept_table
+from probzero.truth.perfect import games_from_wins
+from probzero.truth.positions import read_positions
+
+NEEDS = ("experiment", "game", "search", "truth")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    arguments.add_config(parser)
+    arguments.add_seed(parser)
+    parser.add_argument("--name", required=True, help="what to call the network")
+    arguments.add_path(parser, "--checkpoint", "the network")
+    arguments.add_path(parser, "--positions", "the evaluation set")
+    arguments.add_path(parser, "--kept", "where to write how many moves keep the exact result")
+    arguments.add_path(parser, "--calibration", "where to write how well its values are calibrated")
+    arguments.add_path(parser, "--perfect", "where to write its games against the perfect player")
+
+
+def run(args: argparse.Namespace) -> None:
+    settings = config.load(args.config, NEEDS)
+    truth, rules = settings.truth, othello(settings.game.size)
+    torch.set_num_threads(truth.threads)
+    model, _ = load_checkpoint(args.checkpoint, rules.size)
+    evaluator = Evaluator(model, rules.size, resolve_device(truth.device))
+    positions = read_positions(args.positions, rules)
+    kept = kept_table(evaluator, rules, settings.search, positions, truth.particles, truth.batches, truth.capacity)
+    calibration = calibration_table(evaluator, rules, positions)
+    batches = truth.batches[len(truth.batches) // 2]  # the middle budget plays
+    player = SearchPlayer(rules, evaluator, settings.search, truth.particles, batches, truth.capacity, "truth.capacity")
+    openings = key(settings.experiment, args.seed, "perfect")
+    games = games_from_wins(rules, player, truth.openings, truth.opening_plies, truth.games_from_start, openings)
+    for path, table in ((args.kept, kept), (args.calibration, calibration), (args.perfect, games)):
+        write_csv(path, table.assign(player=args.name))
+    shares = kept.groupby("particles")[["kept", "positions"]].sum()
+    progress.report(
+        f"truth, {args.name}",
+        "keeps the exact result on "
+        + ", ".join(
+            f"{progress.percent(row.kept, row.positions)} ({'raw' if particles == 0 else f'{particles} particles'})"
+            for particles, row in shares.iterrows()
+        ),
+        f"{(games.result > 0).sum()} of {len(games)} won positions won against the perfect player",
+    )

@@ -1,0 +1,42 @@
+"""probzero truth-tables: what all networks measured against exact truth, as tables."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import pandas as pd
+
+from probzero.commands import progress
+from probzero.files import read_json
+from probzero.report import truth
+from probzero.report.tables import read_table, write_table
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    for kind in ("kept", "calibration", "perfect"):
+        parser.add_argument(f"--{kind}", required=True, nargs="+", type=Path, metavar="CSV", help="of every network")
+    parser.add_argument("--blunders", required=True, nargs="+", type=Path, metavar="JSON", help="of iterations")
+    parser.add_argument("--selfplay-table", required=True, type=Path, metavar="CSV", help="the table of self-play")
+    parser.add_argument("--tables", required=True, type=Path, metavar="FOLDER", help="where to write the tables")
+
+
+def run(args: argparse.Namespace) -> None:
+    kept = truth.collect(args.kept, ["player", "source", "discs", "particles", "positions", "kept"])
+    calibration = truth.collect(args.calibration, ["player", "head", "bin", "predictions", "brier", "log_loss"])
+    perfect = truth.collect(args.perfect, ["player", "opening", "result"])
+    selfplay = read_table(args.selfplay_table)
+    last = kept.loc[kept["iteration"].astype(float).idxmax(), "player"]
+    tables = {
+        "truth": truth.kept_summary(kept, selfplay, []),
+        "errors": truth.kept_summary(kept, selfplay, ["discs"]),
+        "calibration": truth.calibration_summary(calibration),
+        "reliability": truth.reliability(calibration, last),
+        "perfect": truth.perfect_summary(perfect),
+        "blunders": pd.DataFrame([read_json(path) for path in args.blunders]).sort_values("iteration"),
+    }
+    for name, table in tables.items():
+        write_table(table, args.tables / f"{name}.csv", args.tables / f"{name}.md")
+    whole = tables["truth"][(tables["truth"]["player"] == last) & (tables["truth"]["source"] == truth.ALL)]
+    shares = [f"{row.particles} particles {progress.percent(row.kept_share, 1)}" for row in whole.itertuples()]
+    progress.report("truth", f"{last} keeps the exact result: " + ", ".join(shares))

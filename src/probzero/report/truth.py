@@ -1,0 +1,168 @@
+"""Tables and figures of strength measured against exact truth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.stats import norm
+
+from probzero.arena.elo import iteration_of
+from probzero.report import style
+from probzero.report.pairings import wilson
+from probzero.report.tables import read_table
+
+CEILING = "ceiling"
+ALL = "all"
+NORMAL = float(norm.ppf(0.975))
+HEADS = (("value", style.BLUE, "o"), ("reward", style.VERMILION, "s"))
+COLOURS = (style.ORANGE, style.BLUE, style.GREEN, style.PURPLE, style.VERMILION)
+
+
+def collect(paths: Iterable[str | Path], columns: Iterable[str]) -> pd.DataFrame:
+    """Return the rows of all files, which must have these columns, with the iteration of each player."""
+    table = pd.concat([read_table(path, columns) for path in paths], ignore_index=True)
+    numbers = [iteration_of(player) for player in table["player"]]
+    return table.assign(iteration=pd.array(numbers, dtype="Int64"))
+
+
+def kept_summary(kept: pd.DataFrame, selfplay: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Return shares of decisive positions whose exact result the move kept, with Wilson's 95 % intervals.
+
+    One row per player, source (`all` joins them), particles a move and what else `by` names; `leaf_evaluations` counts
+    those of all self-play before the checkpoint.
+    """
+    both = pd.concat([kept, kept.assign(source=ALL)])
+    groups = ["player", "iteration", "source", "particles", *by]
+    table = both.groupby(groups, dropna=False, sort=False)[["positions", "kept"]].sum().reset_index()
+    table["kept_share"] = table["kept"] / table["positions"]
+    bounds = [
+        wilson(share, count, NORMAL) for share, count in zip(table["kept_share"], table["positions"], strict=True)
+    ]
+    table["share_low"], table["share_high"] = (list(bound) for bound in zip(*bounds, strict=True))
+    spent = selfplay.set_index("iteration")["leaf_evaluations"].cumsum()
+    table["leaf_evaluations"] = table["iteration"].map({0: 0, **spent.to_dict()}).astype("Int64")
+    return table.sort_values(["particles", "source", "iteration", *by], na_position="last", ignore_index=True)
+
+
+def calibration_summary(calibration: pd.DataFrame) -> pd.DataFrame:
+    """Return Brier score and log loss of each player's value and reward head, over all sources."""
+    groups = ["player", "iteration", "head"]
+    sums = (
+        calibration.groupby(groups, dropna=False, sort=False)[["predictions", "brier", "log_loss"]].sum().reset_index()
+    )
+    positions = sums["predictions"] / 3  # each position is a prediction of win, of draw and of loss
+    return pd.DataFrame(
+        {
+            **{name: sums[name] for name in groups},
+            "positions": positions.round().astype(int),
+            "brier": sums["brier"] / positions,
+            "log_loss": sums["log_loss"] / positions,
+        }
+    )
+
+
+def reliability(calibration: pd.DataFrame, player: str) -> pd.DataFrame:
+    """Return mean prediction and observed frequency by head and bin, over sources and outcomes."""
+    rows = calibration[calibration["player"] == player].copy()
+    for column in ("mean_prediction", "frequency"):
+        rows[column] *= rows["predictions"]
+    table = rows.groupby(["head", "bin"])[["predictions", "mean_prediction", "frequency"]].sum().reset_index()
+    for column in ("mean_prediction", "frequency"):
+        table[column] /= table["predictions"]
+    bounds = [
+        wilson(share, count, NORMAL) for share, count in zip(table["frequency"], table["predictions"], strict=True)
+    ]
+    table["share_low"], table["share_high"] = (list(bound) for bound in zip(*bounds, strict=True))
+    return table.assign(player=player)
+
+
+def perfect_summary(games: pd.DataFrame) -> pd.DataFrame:
+    """Return how many won positions each player won against the perfect player, from the start and from openings."""
+    table = games.assign(
+        begins=np.where(games["opening"] < 0, "start", "openings"), won=games["result"] > 0, drawn=games["result"] == 0
+    )
+    groups = ["player", "iteration", "begins"]
+    counts = table.groupby(groups, dropna=False, sort=False)[["won", "drawn"]].agg(["sum", "size"])
+    summary = pd.DataFrame(
+        {"games": counts["won", "size"], "won": counts["won", "sum"], "drawn": counts["drawn", "sum"]}
+    ).reset_index()
+    summary["won_share"] = summary["won"] / summary["games"]
+    bounds = [wilson(share, count, NORMAL) for share, count in zip(summary["won_share"], summary["games"], strict=True)]
+    summary["share_low"], summary["share_high"] = (list(bound) for bound in zip(*bounds, strict=True))
+    return summary
+
+
+def plot_truth(truth: pd.DataFrame, png: str | Path, pdf: str | Path) -> None:
+    """Share of kept results by iteration and by leaf evaluations, raw and searched, with the ceiling as dotted lines."""
+    table = truth[truth["source"] == ALL]
+    checkpoints, ceiling = table[table["iteration"].notna()], table[table["player"] == CEILING]
+    with style.figure(style.DOUBLE, 2.9, columns=2) as (drawn, panels):
+        for axes, column in zip(panels, ("iteration", "leaf_evaluations"), strict=True):
+            for (particles, rows), colour in zip(checkpoints.groupby("particles"), COLOURS, strict=False):
+                x = rows[column].astype(float) / (1 if column == "iteration" else 1e6)
+                name = "Raw policy" if particles == 0 else f"{particles} particles a move"
+                low, high = 100 * rows["share_low"], 100 * rows["share_high"]
+                axes.fill_between(x, low, high, color=colour, alpha=style.BAND, linewidth=0)
+                axes.plot(x, 100 * rows["kept_share"], color=colour, marker="o", label=name)
+                for height in 100 * ceiling.loc[ceiling["particles"] == particles, "kept_share"]:
+                    axes.axhline(height, color=colour, linestyle=":", linewidth=1)
+            axes.set_ylabel("Exact result kept (% of decisive positions)")
+        style.iterations_axis(panels[0])
+        panels[1].set_xlabel("Leaf evaluations in self-play (millions)")
+        panels[1].plot([], [], color=style.GREY, linestyle=":", linewidth=1, label="Trained on exact labels")
+        panels[1].legend(loc="lower right")
+        style.save(drawn, png, pdf)
+
+
+def plot_errors(errors: pd.DataFrame, png: str | Path, pdf: str | Path) -> None:
+    """Share of lost results by disc count for the last checkpoint, raw and searched, with the raw ceiling."""
+    table = errors[errors["source"] == ALL]
+    last = table[table["iteration"] == table["iteration"].max()]
+    ceiling = table[(table["player"] == CEILING) & (table["particles"] == 0)]
+    with style.figure(style.SINGLE, 2.9) as (drawn, (axes,)):
+        for (particles, rows), colour in zip(last.groupby("particles"), COLOURS, strict=False):
+            name = "Raw policy" if particles == 0 else f"{particles} particles"
+            low, high = 100 * (1 - rows["share_high"]), 100 * (1 - rows["share_low"])
+            axes.fill_between(rows["discs"], low, high, color=colour, alpha=style.BAND, linewidth=0)
+            axes.plot(rows["discs"], 100 * (1 - rows["kept_share"]), color=colour, marker="o", label=name)
+        lost = 100 * (1 - ceiling["kept_share"])
+        axes.plot(ceiling["discs"], lost, color=style.GREY, linestyle=":", label="Exact labels, raw")
+        axes.set_xlabel("Discs on the board")
+        axes.set_ylabel("Exact result lost (%)")
+        axes.set_ylim(bottom=0)
+        style.legend_above(axes, 2)
+        style.save(drawn, png, pdf)
+
+
+def plot_reliability(table: pd.DataFrame, png: str | Path, pdf: str | Path) -> None:
+    """Observed frequency against predicted probability for the value and the reward head."""
+    with style.figure(style.SINGLE, 3.2) as (drawn, (axes,)):
+        axes.plot([0, 1], [0, 1], color=style.GREY, linestyle=":", label="Perfectly calibrated")
+        for head, colour, marker in HEADS:
+            rows = table[table["head"] == head]
+            spread = [
+                (rows["frequency"] - rows["share_low"]).clip(lower=0),  # rounding at 0 and 1
+                (rows["share_high"] - rows["frequency"]).clip(lower=0),
+            ]
+            axes.errorbar(
+                rows["mean_prediction"], rows["frequency"], spread, color=colour, marker=marker, capsize=2,
+                label=f"{head.capitalize()} head, 95 %",
+            )  # fmt: skip
+        axes.set_xlabel("Predicted probability of win, draw or loss")
+        axes.set_ylabel("Observed frequency")
+        axes.set_aspect("equal")
+        axes.legend(loc="upper left")
+        style.save(drawn, png, pdf)
+
+
+def plot_blunders(blunders: pd.DataFrame, png: str | Path, pdf: str | Path) -> None:
+    """Moves of self-play that gave the exact result away, by iteration."""
+    with style.figure(style.SINGLE, 2.4) as (drawn, (axes,)):
+        axes.plot(blunders["iteration"], blunders["blunders_per_game"], color=style.BLUE, marker="o")
+        axes.set_ylabel("Results given away per game")
+        axes.set_ylim(bottom=0)
+        style.iterations_axis(axes)
+        style.save(drawn, png, pdf)

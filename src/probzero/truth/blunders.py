@@ -1,0 +1,53 @@
+"""The exact result lost in self-play: how often a game-theoretic win or draw was given away."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from probzero.errors import bad
+from probzero.games.othello import Othello, parse_moves
+from probzero.truth.labels import label
+
+
+def count_blunders(rules: Othello, games: pd.DataFrame, threads: int) -> dict[str, Any]:
+    """Replay games (column `moves`) from the start and count the moves that lost the result for who made them.
+
+    Half a result is lost where a win became a draw or a draw a loss, a whole one where a win became a loss.
+    """
+    own, opp, action, game = _replayed(rules, games)
+    distinct, which = np.unique(np.stack([own, opp], axis=1), axis=0, return_inverse=True)
+    labels = label(
+        rules.size, distinct[:, 0].copy(), distinct[:, 1].copy(), margins=False, threads=threads, progress=False
+    )
+    lost = labels.result[which] - labels.action_result[which, action]
+    return {
+        "games": len(games),
+        "moves": len(action),
+        "blunders": int((lost > 0).sum()),
+        "blunders_per_game": float((lost > 0).sum() / len(games)),
+        "result_lost_per_game": float(lost.sum() / 2 / len(games)),
+        "games_without_blunder": int(len(games) - len(np.unique(game[lost > 0]))),
+    }
+
+
+def _replayed(rules: Othello, games: pd.DataFrame) -> tuple[np.ndarray, ...]:
+    """Return own, opp, action and game number of every move of every game, [moves] each."""
+    sequences = [parse_moves(rules.size, moves) for moves in games.moves]
+    table = np.full((len(sequences), max(map(len, sequences))), -1)
+    for row, sequence in enumerate(sequences):
+        table[row, : len(sequence)] = sequence
+    black, white = rules.start()
+    own, opp = np.full(len(table), black), np.full(len(table), white)
+    parts = []
+    for ply in range(table.shape[1]):
+        going = np.flatnonzero(table[:, ply] >= 0)
+        action = table[going, ply]
+        illegal = ~rules.legal(own[going], opp[going])[np.arange(len(going)), action]
+        if illegal.any():
+            raise bad("games", f"game {going[illegal][0]}, ply {ply + 1}", "a legal move", "an illegal one")
+        parts.append((own[going].copy(), opp[going].copy(), action, going))
+        own[going], opp[going] = rules.place(own[going], opp[going], action)
+    return tuple(np.concatenate(column) for column in zip(*parts, strict=True))

@@ -1,0 +1,302 @@
+"""Commands end in files that are whole, or in status 2, one line and no file at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import yaml
+
+from probzero import config
+from probzero.__main__ import COMMANDS, main
+from probzero.commands import progress
+from probzero.commands.arguments import player
+
+ROOT = Path(__file__).parent.parent
+TINY = {
+    "experiment": "test",
+    "seeds": [3],
+    "game": {"size": 4},
+    "network": {"blocks": 1, "channels": 8},
+    "selfplay": {"games": 2, "particles": 2, "batches": 2, "capacity": 5000},
+    "training": {"iterations": 2, "batch_size": 16, "samples": 64, "replay_window": 2},
+    "arena": {"checkpoints": [0, 1], "openings": 2, "opening_plies": 2, "particles": 2, "batches": 1, "capacity": 5000},
+}
+
+
+def tiny(**changes: dict[str, Any]) -> str:
+    """The smoke scale on 4×4 boards, small enough for a test, with changes by section; as JSON."""
+    raw = yaml.safe_load((ROOT / "config" / "smoke.yaml").read_text(encoding="utf-8"))
+    for part in (TINY, changes):
+        for name, value in part.items():
+            raw[name] = {**raw[name], **value} if isinstance(value, dict) else value
+    return json.dumps(raw)
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+class Commands:
+    """A run of the pipeline by hand, each method one command."""
+
+    def __init__(self, folder: Path, settings: str) -> None:
+        self.folder = folder
+        self.common = ["--config", settings, "--seed", "3"]
+
+    def path(self, name: str) -> str:
+        return str(self.folder / name)
+
+    def init(self) -> int:
+        outputs = ["--checkpoint", self.path("0000.safetensors"), "--optimizer", self.path("opt0.safetensors")]
+        return main(["init", *self.common, *outputs])
+
+    def selfplay(self, shard: int = 0, checkpoint: str = "0000.safetensors") -> int:
+        kinds = {"dataset": "bin", "games": "csv", "metrics": "json"}
+        outputs = [f"--{name}={self.path(f'shard{shard}.{kind}')}" for name, kind in kinds.items()]
+        where = ["--iteration", "1", "--iterations", "2", "--shard", str(shard), "--checkpoint", self.path(checkpoint)]
+        return main(["selfplay", *self.common, *where, *outputs])
+
+    def train(self, *datasets: str) -> int:
+        inputs = ["--checkpoint", self.path("0000.safetensors"), "--optimizer", self.path("opt0.safetensors")]
+        outputs = ["--new-checkpoint", self.path("0001.safetensors"), "--new-optimizer", self.path("opt1.safetensors")]
+        data = ["--datasets", *map(self.path, datasets), "--metrics", self.path("train.json")]
+        return main(["train", *self.common, "--iteration", "1", *inputs, *outputs, *data])
+
+    def match(self) -> int:
+        players = [f"iteration-{number:04}={self.path(f'{number:04}.safetensors')}" for number in (1, 0)]
+        where = ["--player", players[0], "--against", players[1], "--output", self.path("iteration-0001.csv")]
+        return main(["match", *self.common, *where])
+
+
+@pytest.fixture(scope="module")
+def threads() -> Any:
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory, threads: None) -> Commands:
+    commands = Commands(tmp_path_factory.mktemp("run"), tiny())
+    assert commands.init() == 0
+    assert commands.selfplay(0) == 0 and commands.selfplay(1) == 0
+    assert commands.train("shard0.bin", "shard1.bin") == 0
+    assert commands.match() == 0
+    return commands
+
+
+@pytest.fixture
+def copy(finished: Commands, tmp_path: Path) -> Commands:
+    """The inputs of a finished run in a folder of their own."""
+    for name in ("0000.safetensors", "opt0.safetensors", "shard0.bin"):
+        (tmp_path / name).write_bytes((finished.folder / name).read_bytes())
+    return Commands(tmp_path, tiny())
+
+
+def refused(status: int, capsys: pytest.CaptureFixture[str], *expected: str) -> str:
+    """Check that a command ended as bad input must; return its one line."""
+    captured = capsys.readouterr()
+    assert status == 2
+    assert captured.out == ""
+    (line,) = captured.err.splitlines()
+    assert line.startswith("probzero: error: ")
+    for text in expected:
+        assert text in line
+    return line
+
+
+def test_the_commands_of_a_pipeline_leave_every_file(finished: Commands) -> None:
+    assert files(finished.folder) == [
+        "0000.safetensors", "0001.safetensors", "iteration-0001.csv", "opt0.safetensors", "opt1.safetensors",
+        "shard0.bin", "shard0.csv", "shard0.json", "shard1.bin", "shard1.csv", "shard1.json", "train.json",
+    ]  # fmt: skip
+
+
+def test_metrics_name_their_iteration_and_shard(finished: Commands) -> None:
+    shard = json.loads((finished.folder / "shard1.json").read_text(encoding="utf-8"))
+    assert (shard["iteration"], shard["shard"], shard["games"]) == (1, 1, 2)
+    training = json.loads((finished.folder / "train.json").read_text(encoding="utf-8"))
+    assert (training["iteration"], training["samples"]) == (1, 64)
+
+
+def test_a_command_run_twice_gives_the_same_bytes(finished: Commands, copy: Commands) -> None:
+    assert copy.init() == 0 and copy.selfplay(1) == 0
+    assert copy.train("shard0.bin", "shard1.bin") == 0 and copy.match() == 0
+    for name in files(copy.folder):
+        if not name.endswith(".json"):  # metrics hold seconds
+            assert (copy.folder / name).read_bytes() == (finished.folder / name).read_bytes(), name
+
+
+def test_shards_of_one_iteration_play_different_games(finished: Commands) -> None:
+    assert (finished.folder / "shard0.bin").read_bytes() != (finished.folder / "shard1.bin").read_bytes()
+
+
+def test_a_command_needs_no_more_of_the_configuration_than_it_says(tmp_path: Path) -> None:
+    parts = {name: json.loads(tiny())[name] for name in ("experiment", "game", "network")}
+    assert Commands(tmp_path, json.dumps(parts)).init() == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"game": {"size": 7}}, "game.size: 7 is not one of [4, 5, 6, 8]"),
+        ({"network": {"depth": 3}}, "'depth' was unexpected"),
+        ({"network": {"blocks": 0}}, "network.blocks: 0 is less than the minimum of 1"),
+    ],
+)
+def test_a_bad_configuration_writes_nothing(
+    changes: dict[str, Any], expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused(Commands(tmp_path, tiny(**changes)).init(), capsys, "--config", expected)
+    assert files(tmp_path) == []
+
+
+def test_a_missing_configuration_file_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    refused(Commands(tmp_path, "absent.yaml").init(), capsys, "absent.yaml: expected a YAML file, found nothing")
+
+
+def test_a_missing_checkpoint_is_named(copy: Commands, capsys: pytest.CaptureFixture[str]) -> None:
+    before = files(copy.folder)
+    refused(copy.selfplay(1, "absent.safetensors"), capsys, "absent.safetensors: expected a file, found nothing")
+    assert files(copy.folder) == before
+
+
+def test_a_corrupt_checkpoint_is_refused(copy: Commands, capsys: pytest.CaptureFixture[str]) -> None:
+    path = copy.folder / "0000.safetensors"
+    data = bytearray(path.read_bytes())
+    data[-3] ^= 0xFF
+    path.write_bytes(bytes(data))
+    before = files(copy.folder)
+    refused(copy.selfplay(1), capsys, str(path))
+    assert files(copy.folder) == before
+
+
+def test_a_checkpoint_for_another_board_is_refused(copy: Commands, capsys: pytest.CaptureFixture[str]) -> None:
+    other = Commands(copy.folder, tiny(game={"size": 5}))
+    before = files(copy.folder)
+    refused(other.selfplay(1), capsys, "0000.safetensors: size: expected 5, found 4")
+    assert files(copy.folder) == before
+
+
+def test_a_truncated_dataset_is_refused(copy: Commands, capsys: pytest.CaptureFixture[str]) -> None:
+    path = copy.folder / "shard0.bin"
+    path.write_bytes(path.read_bytes()[:-4])
+    before = files(copy.folder)
+    refused(copy.train("shard0.bin"), capsys, str(path), "bytes")
+    assert files(copy.folder) == before
+
+
+def test_a_dataset_with_nan_is_refused(copy: Commands, capsys: pytest.CaptureFixture[str]) -> None:
+    path = copy.folder / "shard0.bin"
+    data = bytearray(path.read_bytes())
+    data[-4:] = np.float32("nan").tobytes()  # the last number of the last sample: its weight
+    path.write_bytes(bytes(data))
+    refused(copy.train("shard0.bin"), capsys, str(path), "weight")
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has CUDA")
+@pytest.mark.parametrize("part", ["selfplay", "training", "arena"])
+def test_cuda_where_there_is_none_is_refused(part: str, copy: Commands, capsys: pytest.CaptureFixture[str]) -> None:
+    wishful = Commands(copy.folder, tiny(**{part: {"device": "cuda"}}))
+    (copy.folder / "0001.safetensors").write_bytes((copy.folder / "0000.safetensors").read_bytes())
+    before = files(copy.folder)
+    status = {"selfplay": lambda: wishful.selfplay(1), "training": lambda: wishful.train("shard0.bin"),
+              "arena": wishful.match}[part]()  # fmt: skip
+    refused(status, capsys, "cuda: expected a CUDA device of this machine, found 0 CUDA devices")
+    assert files(copy.folder) == before
+
+
+def test_a_full_tree_says_which_setting_is_too_small(copy: Commands, capsys: pytest.CaptureFixture[str]) -> None:
+    small = Commands(copy.folder, tiny(selfplay={"capacity": 10}))
+    before = files(copy.folder)
+    refused(small.selfplay(1), capsys, "selfplay.capacity", "10")
+    assert files(copy.folder) == before
+
+
+def test_an_unknown_command_is_one_line_without_a_traceback() -> None:
+    command = [sys.executable, "-m", "probzero", "conquer"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    shown = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert shown.returncode == 2 and shown.stdout == ""
+    (line,) = shown.stderr.splitlines()
+    assert line.startswith("probzero: error: ") and "'conquer'" in line
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["init"], ["init", "--seed", "x"], ["match", "--player", "nobody"], ["--no"]]
+)
+def test_wrong_arguments_are_one_line(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    refused(main(arguments), capsys)
+
+
+def test_games_that_are_missing_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    outputs = [f"--{name}={tmp_path / name}.csv" for name in ("ratings", "differences", "pairings", "model")]
+    status = main(["elo", "--matches", str(tmp_path / "absent.csv"), "--players", "a", "b", *outputs])
+    refused(status, capsys, "absent.csv: expected a CSV file, found nothing")
+    assert files(tmp_path) == []
+
+
+def test_metrics_that_are_missing_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    absent, csv = str(tmp_path / "absent.json"), str(tmp_path / "table.csv")
+    tables = ["--training-table", csv, "--selfplay-table", csv]
+    refused(main(["tables", "--training", absent, "--selfplay", absent, *tables]), capsys, "absent.json")
+    assert files(tmp_path) == []
+
+
+def test_a_disk_that_refuses_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    output = str(tmp_path / "file" / "config.json")  # a folder is wanted where a file is
+    refused(main(["config", "--config", tiny(), "--output", output]), capsys)
+
+
+def test_the_written_configuration_is_the_one_that_was_read(tmp_path: Path) -> None:
+    output = tmp_path / "config.json"
+    assert main(["config", "--config", tiny(), "--output", str(output)]) == 0
+    assert config.load(output) == config.load(tiny())
+
+
+def test_every_command_has_a_module_and_a_help_text(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in COMMANDS:
+        with pytest.raises(SystemExit) as ended:
+            main([command, "--help"])
+        assert ended.value.code == 0
+        assert "--" in capsys.readouterr().out
+
+
+def test_a_player_is_a_name_and_a_path() -> None:
+    assert player("iteration-0004=a=b.safetensors") == ("iteration-0004", Path("a=b.safetensors"))
+
+
+def test_time_left_is_judged_by_the_newest_checkpoints(tmp_path: Path) -> None:
+    now = 1_700_000_000
+    for number, at in enumerate([0, 60, 5000, 5060, 5120]):  # the run rested between 1 and 2
+        path = tmp_path / f"{number:04}.safetensors"
+        path.touch()
+        os.utime(path, (now + at, now + at))
+    # Iteration 5 of 9 is in progress and has overrun its minute: four more remain.
+    assert progress.time_left(path, 5, 9) == "about 4 min of learning left"
+    assert progress.time_left(path, 5, None) == ""
+    assert progress.time_left(tmp_path / "0000.safetensors", 1, 9) == ""
+    assert progress.time_left(path, 5, 4) == ""  # games after the last iteration
+
+
+def test_games_after_the_last_iteration_are_told_as_such() -> None:
+    assert [progress.where(iteration, 4) for iteration in (4, 5)] == ["iteration 4/4", "after iteration 4"]
+
+
+def test_durations_are_told_in_the_unit_a_person_would_choose() -> None:
+    assert [progress.duration(seconds) for seconds in (8, 89, 95, 3600, 9000)] == [
+        "8 s",
+        "89 s",
+        "2 min",
+        "60 min",
+        "2.5 h",
+    ]

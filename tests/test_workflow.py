@@ -1,0 +1,250 @@
+"""The workflow: what it plans, what it refuses, and one whole run at the smoke scale that the slower tests share."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import yaml
+
+ROOT = Path(__file__).parent.parent
+RULES = sorted((ROOT / "workflow" / "rules").glob("*.smk"))
+SMOKE = ROOT / "config" / "smoke.yaml"
+RUN = Path("results") / "smoke"
+SEED = RUN / "seed0"
+TABLES = ["training", "selfplay", "ratings", "differences", "pairings", "model", "truth", "errors", "calibration",
+          "reliability", "perfect", "blunders"]  # fmt: skip
+FIGURES = ["elo", "win_rates", "training", "selfplay", "truth", "errors", "reliability", "blunders"]
+PLAYERS = ["iteration-0000", "iteration-0002", "iteration-0004", "random", "greedy", "mobility", "perfect"]
+TRUTH = {"positions", "ceiling", "truth", "blunders", "truth_tables", "truth_figures"}
+DEADLINE = 600  # seconds after which a run counts as hanging
+
+
+def command(folder: Path, *arguments: str, configfile: Path = SMOKE) -> list[str]:
+    where = ["--snakefile", str(ROOT / "Snakefile"), "--directory", str(folder), "--configfile", str(configfile)]
+    return [sys.executable, "-m", "snakemake", *arguments, "--cores", "2", "--scheduler", "greedy", "--nocolor", *where]
+
+
+def snakemake(folder: Path, *arguments: str, configfile: Path = SMOKE) -> subprocess.CompletedProcess[str]:
+    line = command(folder, *arguments, configfile=configfile)
+    return subprocess.run(
+        line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=DEADLINE
+    )
+
+
+def planned(shown: subprocess.CompletedProcess[str]) -> dict[str, int]:
+    """Jobs by rule from the table of a dry run."""
+    assert shown.returncode == 0, shown.stdout
+    table = shown.stdout.partition("Job stats:")[2].partition("total")[0]
+    return {name: int(count) for name, count in re.findall(r"^(\w+) +(\d+)$", table, re.MULTILINE)}
+
+
+def smoke(**changes: Any) -> dict[str, Any]:
+    raw = yaml.safe_load(SMOKE.read_text(encoding="utf-8"))
+    for name, value in changes.items():
+        raw[name] = {**raw[name], **value} if isinstance(value, dict) else value
+    return raw
+
+
+def written(folder: Path, raw: dict[str, Any]) -> Path:
+    path = folder / "changed.yaml"
+    path.write_text(yaml.safe_dump(raw), encoding="utf-8")
+    return path
+
+
+def test_every_rule_has_an_environment_a_log_a_benchmark_and_threads() -> None:
+    blocks = [
+        block for path in RULES for block in re.split(r"^rule ", path.read_text(encoding="utf-8"), flags=re.M)[1:]
+    ]
+    assert len(blocks) >= 8
+    for block in blocks:
+        for directive in ("output:", "log:", "benchmark:", "conda:", "threads:", "shell:"):
+            assert f"\n    {directive}" in block, f"{block.splitlines()[0]} {directive}"
+        assert re.search(r"\| tee \{log:q\}\"$", block.strip()), block.splitlines()[0]
+
+
+def test_every_rule_names_the_one_environment() -> None:
+    for path in RULES:
+        for name in re.findall(r"conda:\n +\"(.+)\"", path.read_text(encoding="utf-8")):
+            assert (path.parent / name).resolve() == ROOT / "environment.yml"
+
+
+def test_the_linter_has_nothing_to_say(tmp_path: Path) -> None:
+    shown = snakemake(tmp_path, "--lint")
+    assert shown.returncode == 0, shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("scale", "expected"),
+    [
+        ("smoke", {"selfplay": 4 * 2 + 1, "train": 4, "match": 3 + 4 - 1}),
+        ("laptop", {}),
+        ("paper", {"selfplay": 400 + 1, "train": 400, "match": 8 + 4 - 1}),
+    ],
+)
+def test_every_scale_plans_all_its_jobs(scale: str, expected: dict[str, int], tmp_path: Path) -> None:
+    jobs = planned(snakemake(tmp_path, "--dry-run", "--quiet", "rules", configfile=ROOT / "config" / f"{scale}.yaml"))
+    once = {name: 1 for name in ("all", "configuration", "init", "elo", "tables", "figures")}
+    assert {**jobs, **once, **expected} == jobs
+
+
+def test_seeds_are_independent_runs(tmp_path: Path) -> None:
+    jobs = planned(
+        snakemake(tmp_path, "--dry-run", "--quiet", "rules", configfile=written(tmp_path, smoke(seeds=[0, 7])))
+    )
+    assert (jobs["init"], jobs["train"], jobs["figures"], jobs["configuration"]) == (2, 8, 2, 1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"game": {"size": 7}}, "game.size: 7 is not one of [4, 5, 6, 8]"),
+        ({"arena": {"checkpoints": [0, 9]}}, "arena.checkpoints: expected at most 4, found 9"),
+        ({"training": {"rate": 1}}, "'rate' was unexpected"),
+    ],
+)
+def test_a_bad_configuration_stops_the_workflow_before_any_job(
+    changes: dict[str, Any], expected: str, tmp_path: Path
+) -> None:
+    configfile = written(tmp_path, smoke(**changes))
+    shown = snakemake(tmp_path, configfile=configfile)
+    assert shown.returncode != 0
+    (line,) = [line for line in shown.stdout.splitlines() if expected in line]
+    assert str(configfile) in line
+    assert "Traceback" not in shown.stdout
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_forgotten_setting_is_not_taken_from_the_default_scale(tmp_path: Path) -> None:
+    raw = smoke()
+    del raw["selfplay"]["games"]
+    shown = snakemake(tmp_path, "--dry-run", configfile=written(tmp_path, raw))
+    assert shown.returncode != 0 and "selfplay: 'games' is a required property" in shown.stdout
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """One whole run: its folder and what it said."""
+    folder = tmp_path_factory.mktemp("smoke")
+    shown = snakemake(folder, "--quiet", "host", "progress", "reason", "rules")
+    assert shown.returncode == 0, shown.stdout
+    return folder, shown.stdout
+
+
+@pytest.mark.smoke
+def test_a_run_leaves_every_table_and_figure(finished: tuple[Path, str]) -> None:
+    folder, _ = finished
+    for table in TABLES:
+        assert len(pd.read_csv(folder / SEED / "tables" / f"{table}.csv"))
+        assert (folder / SEED / "tables" / f"{table}.md").read_text(encoding="utf-8").startswith("|")
+    for figure in FIGURES:
+        assert (folder / SEED / "figures" / f"{figure}.png").read_bytes().startswith(b"\x89PNG")
+        assert (folder / SEED / "figures" / f"{figure}.pdf").read_bytes().startswith(b"%PDF")
+    assert json.loads((folder / RUN / "config.json").read_text(encoding="utf-8")) == smoke()
+    assert [path.stem for path in sorted((folder / SEED / "checkpoints").iterdir())] == [f"{n:04}" for n in range(5)]
+
+
+@pytest.mark.smoke
+def test_every_player_meets_every_other_with_both_colours(finished: tuple[Path, str]) -> None:
+    games = pd.concat(pd.read_csv(path) for path in (finished[0] / SEED / "matches").iterdir())
+    counts = games.groupby(["black", "white"]).size()
+    assert counts.to_dict() == {(one, two): 8 for one in PLAYERS for two in PLAYERS if one != two}
+
+
+@pytest.mark.smoke
+def test_progress_is_one_line_a_job(finished: tuple[Path, str]) -> None:
+    _, said = finished
+    for iteration in range(1, 5):
+        for what in ("self-play shard 0", "self-play shard 1", "training"):
+            assert len(re.findall(rf"^iteration {iteration}/4 · {what} · .+$", said, re.MULTILINE)) == 1
+    assert re.search(r"iteration 4/4 · self-play .+ leaf evaluations/s .+ · about \d+ \w+ of learning left", said)
+    assert "Traceback" not in said and "Warning" not in said
+
+
+@pytest.mark.smoke
+def test_every_job_leaves_its_log_and_its_benchmark(finished: tuple[Path, str], tmp_path: Path) -> None:
+    folder, said = finished
+    jobs = planned(snakemake(tmp_path, "--dry-run", "--quiet", "rules"))
+    logs = list((folder / RUN).rglob("*.log"))
+    assert len(logs) == len(list((folder / RUN).rglob("*.tsv"))) == sum(jobs.values()) - jobs["all"]
+    assert all(log.read_text(encoding="utf-8").strip() in said for log in logs)
+
+
+@pytest.mark.smoke
+def test_a_second_run_has_nothing_to_do(finished: tuple[Path, str]) -> None:
+    shown = snakemake(finished[0])
+    assert shown.returncode == 0 and "Nothing to be done" in shown.stdout
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize(
+    ("changes", "again"),
+    [
+        ({"arena": {"openings": 9}}, {"match", "elo", "figures"}),
+        ({"training": {"samples": 4097}}, {"train", "selfplay", "match", "elo", "tables", "figures"} | TRUTH),
+        ({"truth": {"openings": 5}}, TRUTH),
+        ({"name": "smoke", "seeds": [0, 1]}, None),
+    ],
+)
+def test_only_what_depends_on_a_setting_is_done_again(
+    changes: dict[str, Any], again: set[str] | None, finished: tuple[Path, str], tmp_path: Path
+) -> None:
+    configfile = written(tmp_path, smoke(**changes))
+    jobs = planned(snakemake(finished[0], "--dry-run", "--quiet", "rules", configfile=configfile))
+    if again is not None:
+        assert set(jobs) == again | {"all", "configuration"}
+    else:  # a further seed is all new, and the first stays as it is
+        assert (jobs["init"], jobs["selfplay"], jobs["train"], jobs["match"]) == (1, 9, 4, 6)
+
+
+@pytest.mark.smoke
+def test_a_run_that_was_killed_goes_on_to_the_same_bytes(finished: tuple[Path, str], tmp_path: Path) -> None:
+    target = SEED / "checkpoints" / "0002.safetensors"
+    with (tmp_path / "said").open("w") as said:
+        running = subprocess.Popen(command(tmp_path, str(target)), stdout=said, stderr=said, start_new_session=True)
+        try:
+            deadline = time.monotonic() + DEADLINE
+            while not (tmp_path / SEED / "checkpoints" / "0001.safetensors").exists():
+                assert running.poll() is None and time.monotonic() < deadline, (tmp_path / "said").read_text()
+                time.sleep(0.05)
+            time.sleep(1)  # into the next jobs
+        finally:
+            os.killpg(running.pid, signal.SIGKILL)
+            running.wait()
+    assert not (tmp_path / target).exists()
+    assert snakemake(tmp_path, "--unlock").returncode == 0
+    shown = snakemake(tmp_path, str(target), "--rerun-incomplete")
+    assert shown.returncode == 0, shown.stdout
+    assert "rule init" not in shown.stdout  # what was done before the kill is kept
+    names = [
+        path.relative_to(tmp_path)
+        for kind in ("safetensors", "bin", "csv")
+        for path in (tmp_path / SEED).rglob(f"*.{kind}")
+    ]
+    assert len(names) == 3 + 3 + 4 + 4
+    for name in names:
+        assert (tmp_path / name).read_bytes() == (finished[0] / name).read_bytes(), name
+
+
+@pytest.mark.smoke
+def test_a_dataset_that_was_damaged_stops_the_run_with_one_line(finished: tuple[Path, str], tmp_path: Path) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(finished[0], folder, symlinks=True)
+    name = SEED / "selfplay" / "0004" / "shard1.bin"
+    (folder / name).write_bytes((folder / name).read_bytes()[:-8])
+    shown = snakemake(folder, "--quiet", "host", "progress", "reason", "rules")
+    assert shown.returncode != 0
+    lines = [line for line in shown.stdout.splitlines() if line.startswith("probzero: error: ")]
+    assert len(lines) == 1 and str(name) in lines[0]
+    assert "Traceback" not in shown.stdout
+    assert not (folder / SEED / "checkpoints" / "0004.safetensors").exists()
