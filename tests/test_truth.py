@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +30,7 @@ RULES = othello(5)
 SEARCH = Search(splitting="systematic", temperature=1.0, cache=True)
 
 
-@lru_cache(maxsize=None)
+@cache
 def minimax(board: SlowOthello) -> int:
     """The exact result for the player to move, by trying everything."""
     moves = board.legal_moves()
@@ -120,13 +120,13 @@ def test_calibration_of_a_constant_prediction_is_worked_out_by_hand(positions: p
 
     table = calibration_table(Constant(), RULES, positions)
     count = len(positions)
-    w, d, l = ((positions.result == result).mean() for result in (1, 0, -1))
+    won, drawn, lost = ((positions.result == result).mean() for result in (1, 0, -1))
     value = table[table["head"] == "value"]
-    assert value.brier.sum() / count == pytest.approx(w * 0.315 + d * 1.115 + l * 0.815, rel=1e-5)
-    expected = -(w * np.log(0.55) + d * np.log(0.15) + l * np.log(0.3))
+    assert value.brier.sum() / count == pytest.approx(won * 0.315 + drawn * 1.115 + lost * 0.815, rel=1e-5)
+    expected = -(won * np.log(0.55) + drawn * np.log(0.15) + lost * np.log(0.3))
     assert value.log_loss.sum() / count == pytest.approx(expected, rel=1e-5)
     win = value[value.outcome == "win"]
-    assert list(win.bin) == [5] and win.frequency.iloc[0] == pytest.approx(w)
+    assert list(win.bin) == [5] and win.frequency.iloc[0] == pytest.approx(won)
 
 
 def test_perfect_play_wins_every_won_position_against_itself() -> None:

@@ -7,8 +7,8 @@ import argparse
 import pandas as pd
 
 from probzero import config
-from probzero.commands import arguments
 from probzero.benchmarks.selfplay import measure
+from probzero.commands import arguments
 from probzero.report.tables import write_table
 
 

@@ -26,7 +26,7 @@ def run(args: argparse.Namespace) -> None:
     calibration = truth.collect(args.calibration, ["player", "head", "bin", "predictions", "brier", "log_loss"])
     perfect = truth.collect(args.perfect, ["player", "opening", "result"])
     selfplay = read_table(args.selfplay_table)
-    last = kept.loc[kept["iteration"].astype(float).idxmax(), "player"]
+    last = f"iteration-{kept['iteration'].max():04}"
     tables = {
         "truth": truth.kept_summary(kept, selfplay, []),
         "errors": truth.kept_summary(kept, selfplay, ["discs"]),
@@ -38,5 +38,8 @@ def run(args: argparse.Namespace) -> None:
     for name, table in tables.items():
         write_table(table, args.tables / f"{name}.csv", args.tables / f"{name}.md")
     whole = tables["truth"][(tables["truth"]["player"] == last) & (tables["truth"]["source"] == truth.ALL)]
-    shares = [f"{row.particles} particles {progress.percent(row.kept_share, 1)}" for row in whole.itertuples()]
+    shares = [
+        f"{particles} particles {progress.percent(share, 1)}"
+        for particles, share in zip(whole["particles"], whole["kept_share"], strict=True)
+    ]
     progress.report("truth", f"{last} keeps the exact result: " + ", ".join(shares))

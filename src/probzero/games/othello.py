@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 import torch
@@ -78,7 +78,7 @@ class Othello:
         mine = self.placements(own, opp)
         must_pass = (mine == 0) & (self.placements(opp, own) != 0)
         flags = unpack(mine, self.squares) != 0
-        if isinstance(flags, torch.Tensor):
+        if isinstance(mine, torch.Tensor):
             return torch.cat([flags, must_pass[..., None]], dim=-1)
         return np.concatenate([flags, must_pass[..., None]], axis=-1)
 
@@ -96,7 +96,7 @@ class Othello:
         return (margin > 0) * 1 - (margin < 0) * 1
 
     def rank(self, own: Words, opp: Words, legal: Words) -> Words:
-        """Return 2·discs + (can place) [...], which grows along every move; `legal` is `legal(own, opp)` [..., N² + 1]."""
+        """Return 2·discs + (can place) [...], which grows along every move; `legal` [..., N² + 1] as above."""
         return 2 * popcount(own | opp) + legal[..., : self.squares].any(-1)
 
     def encode(self, own: Words, opp: Words) -> Words:
@@ -122,7 +122,7 @@ class Othello:
         return run
 
 
-@lru_cache(maxsize=None)
+@cache
 def othello(size: int) -> Othello:
     """Return the rules for N×N boards; N must be one of 4, 5, 6 and 8."""
     if size not in SIZES:

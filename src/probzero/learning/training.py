@@ -35,7 +35,8 @@ def train(
     """
     began = time.perf_counter()
     layout = torch.channels_last
-    model.to(device, memory_format=layout).train()
+    model.to(device).to(memory_format=layout)  # type: ignore[call-overload]  # missing in the stubs
+    model.train()
     rate = learning_rate(settings, iteration)
     optimizer = _optimizer(model, state, rate, settings.weight_decay)
     samples = concatenate(list(window))
@@ -117,7 +118,7 @@ def _state(model: ProbZeroNet, optimizer: torch.optim.AdamW) -> OptimizerState:
 
 def _tensors(samples: Samples, exponent: float, device: torch.device | str) -> Batch:
     columns = [torch.from_numpy(column).to(device) for column in astuple(samples)]
-    return Batch(*columns[:-1], columns[-1] ** exponent)
+    return Batch(*columns)._replace(weight=columns[-1] ** exponent)
 
 
 def _batch(data: Batch, size: int, rows: np.ndarray, turns: np.ndarray) -> Batch:

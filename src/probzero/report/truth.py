@@ -96,7 +96,7 @@ def perfect_summary(games: pd.DataFrame) -> pd.DataFrame:
 
 
 def plot_truth(truth: pd.DataFrame, png: str | Path, pdf: str | Path) -> None:
-    """Share of kept results by iteration and by leaf evaluations, raw and searched, with the ceiling as dotted lines."""
+    """Share of kept results by iteration and by leaf evaluations, raw and searched; the ceiling is dotted."""
     table = truth[truth["source"] == ALL]
     checkpoints, ceiling = table[table["iteration"].notna()], table[table["player"] == CEILING]
     with style.figure(style.DOUBLE, 2.9, columns=2) as (drawn, panels):

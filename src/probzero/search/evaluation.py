@@ -10,7 +10,6 @@ from probzero.network.inference import Evaluation
 from probzero.random_keys import mix
 from probzero.search.table import KeyTable
 
-
 Evaluate = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], Evaluation]  # own [n], opp [n], legal [n, A]
 
 

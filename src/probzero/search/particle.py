@@ -37,7 +37,7 @@ class ParticleSearch:
         self._evaluate(roots[~self.tree.evaluated[roots]])
 
     def advance(self, games: torch.Tensor, action: torch.Tensor) -> None:
-        """Play a legal action [n] in each of games [n]: the child becomes the root, and what is known below it stays."""
+        """Play a legal action [n] in each of games [n]: the child becomes the root, its graph is kept."""
         self.evaluate_roots(games)
         self.tree.root[games] = self.tree.child_of(self.tree.root[games], action)
 

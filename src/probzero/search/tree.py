@@ -8,7 +8,7 @@ explored in order of prior, so the explored edges of a node always come first.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import torch
 
@@ -21,7 +21,8 @@ from probzero.search.table import KeyTable
 EDGES_PER_NODE = 3  # room for edges as a multiple of the room for nodes; transpositions make edges outnumber nodes
 
 
-class Edges(NamedTuple):
+@dataclass(frozen=True)
+class Edges:
     """The edges of n nodes, padded to K columns."""
 
     index: torch.Tensor  # [n, K] into the tree's edge arrays; 0, an edge of no node, where not real
@@ -89,7 +90,7 @@ class Tree:
         return nodes
 
     def add_edges(self, nodes: torch.Tensor, prior: torch.Tensor, legal: torch.Tensor) -> None:
-        """Lay out the edges of newly evaluated nodes [n] from priors [n, A] over legal moves [n, A]; enter the children."""
+        """Lay out the edges of newly evaluated nodes [n] by priors [n, A] over legal moves [n, A]; enter children."""
         counts = legal.sum(1)
         order = torch.where(legal, prior, -1.0).sort(dim=1, descending=True, stable=True).indices
         row, slot = (torch.arange(legal.shape[1], device=self.device) < counts[:, None]).nonzero(as_tuple=True)

@@ -13,6 +13,7 @@ from probzero.games.othello import Othello
 from probzero.games.symmetry import canonical_bitboards
 from probzero.learning.dataset import Samples
 from probzero.learning.training import train
+from probzero.network.checkpoint import OptimizerState
 from probzero.network.model import ProbZeroNet, build
 from probzero.random_keys import key
 from probzero.truth.labels import keeps_result, label
@@ -64,7 +65,8 @@ def train_ceiling(
     data = exact_samples(rules, own, opp, settings.threads)
     model = build(rules.size, network, seed_key)
     schedule = replace(settings, iterations=ROUNDS, samples=samples // ROUNDS, visit_exponent=1.0)
-    state, metrics = {}, {}
+    state: OptimizerState = {}
+    metrics: dict[str, Any] = {}
     for turn in range(1, ROUNDS + 1):
         state, metrics = train(model, state, [data], schedule, turn, key("ceiling", seed_key, turn), settings.device)
     return model, {**metrics, "positions": len(own), "samples": samples // ROUNDS * ROUNDS}

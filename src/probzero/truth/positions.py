@@ -6,6 +6,7 @@ A position is *decisive* if some legal move gives the game-theoretic result away
 from __future__ import annotations
 
 import sys
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ GAMES_PER_POSITION = 40  # random games played for each position wanted of a str
 
 
 def from_random_play(rules: Othello, per_stratum: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return positions (own, opp) of random games, at most `per_stratum` for each disc count, distinct up to symmetry."""
+    """Return positions (own, opp) of random games, at most `per_stratum` a disc count, distinct up to symmetry."""
     played = play_randomly(rules, GAMES_PER_POSITION * per_stratum, rules.longest_game, seed)
     return stratified(rules, played.own.ravel(), played.opp.ravel(), per_stratum, seed)
 
@@ -95,5 +96,5 @@ def move_masks(rules: Othello, names: pd.Series) -> np.ndarray:
     """Return the named actions as booleans [n, N² + 1]."""
     masks = np.zeros((len(names), rules.actions), dtype=bool)
     actions = [parse_moves(rules.size, text) for text in names]
-    masks[np.repeat(np.arange(len(names)), [len(row) for row in actions]), sum(actions, [])] = True
+    masks[np.repeat(np.arange(len(names)), [len(row) for row in actions]), list(chain(*actions))] = True
     return masks
