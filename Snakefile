@@ -24,6 +24,7 @@ include: "workflow/rules/learning.smk"
 include: "workflow/rules/tournament.smk"
 include: "workflow/rules/truth.smk"
 include: "workflow/rules/report.smk"
+include: "workflow/rules/paper.smk"
 
 
 rule all:
@@ -42,3 +43,4 @@ rule all:
             figure=FIGURES + (TRUTH_FIGURES if SOLVABLE else []),
             kind=["png", "pdf"],
         ),
+        "<run>/paper.pdf" if SOLVABLE else [],

@@ -26,6 +26,7 @@ COMMANDS = {
     "truth-figures": "draw what was measured against exact truth",
     "tables": "collect the metrics of a run into tables",
     "figures": "draw the figures of a run from its tables",
+    "paper": "compile the paper of a run from its tables and figures",
     "compare": "set a run beside the committed reference",
     "bench": "measure the speed of self-play beside that of its network",
 }

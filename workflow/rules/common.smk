@@ -86,3 +86,10 @@ def metrics(folder, shards):
     return lambda wildcards: expand(
         pattern, seed=wildcards.seed, folder=folder, number=numbers, shard=range(CONFIG.selfplay.shards)
     )
+
+
+def measured(kind):
+    """Input function: what every network, the ceiling among them, left of one kind."""
+    return lambda wildcards: expand(
+        "<run>/seed{seed}/truth/{player}/{kind}.csv", seed=wildcards.seed, player=[*NETWORKS, "ceiling"], kind=kind
+    )

@@ -89,13 +89,6 @@ rule blunders:
         " --games {input:q} --output {output:q} 2>&1 | tee {log:q}"
 
 
-def measured(kind):
-    """Input function: what every network, the ceiling among them, left of one kind."""
-    return lambda wildcards: expand(
-        "<run>/seed{seed}/truth/{player}/{kind}.csv", seed=wildcards.seed, player=[*NETWORKS, "ceiling"], kind=kind
-    )
-
-
 rule truth_tables:
     input:
         kept=measured("kept"),

@@ -36,7 +36,8 @@ def run(args: argparse.Namespace) -> None:
     }
     for path, found in tables.items():
         write_table(found, path, path.with_suffix(".md"))
-    last = table.iloc[-1]
+    trained = table.dropna(subset="iteration")
+    last = (trained if len(trained) else table).iloc[-1]
     progress.report(
         "ratings",
         f"{len(games):,} games of {len(args.players)} players",

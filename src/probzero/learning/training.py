@@ -34,9 +34,7 @@ def train(
     Every draw is a function of `key`. Returns the optimiser's new state and the metrics of the iteration.
     """
     began = time.perf_counter()
-    layout = torch.channels_last
-    model.to(device).to(memory_format=layout)  # type: ignore[call-overload]  # missing in the stubs
-    model.train()
+    model.to(device).train()
     rate = learning_rate(settings, iteration)
     optimizer = _optimizer(model, state, rate, settings.weight_decay)
     samples = concatenate(list(window))
@@ -48,7 +46,7 @@ def train(
     for first in range(0, len(rows), settings.batch_size):
         chosen = slice(first, first + settings.batch_size)
         batch = _batch(data, model.size, rows[chosen], turns[chosen])
-        outputs = model(batch.board.contiguous(memory_format=layout))
+        outputs = model(batch.board)
         parts = losses(outputs, batch)
         optimizer.zero_grad()
         parts.total.backward()

@@ -12,13 +12,13 @@ import time
 from typing import NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from probzero import wdl
 from probzero.errors import bad
 from probzero.games.othello import othello
-from probzero.network.model import HEAD_CHANNELS, PLANES, Head, ProbZeroNet
-from probzero.network.winograd import transforms
+from probzero.network import winograd
+from probzero.network.model import PLANES, Norm, ProbZeroNet, split_heads
 
 ROWS = 48
 CHUNKS = {"cpu": ROWS, "cuda": 20 * ROWS}  # on a processor a small chunk is as fast as a large one, and wastes less
@@ -48,48 +48,43 @@ class FoldedNet:
     """
 
     def __init__(self, model: ProbZeroNet, chunk: int, device: torch.device) -> None:
-        self.chunk = chunk
         squares, channels = model.size**2, model.channels
-        inputs, kernels, outputs = (torch.from_numpy(matrix) for matrix in transforms(model.size))
-        points = len(inputs)
+        inputs, _, outputs = winograd.tensors(model.size, device, torch.float32)
 
         def put(values: Tensor) -> Tensor:
             return values.detach().to(device, torch.float32).contiguous()
 
-        def trunk(convolution: nn.Conv2d, norm: nn.BatchNorm2d) -> tuple[Tensor, Tensor]:  # [P², C, C] and [B·C]
-            weight, bias = _fold(convolution, norm)
-            transformed = kernels @ weight.flatten(2).permute(2, 1, 0).flatten(1)
-            return put(transformed.view(points, channels, channels)), put(bias.repeat(chunk))
+        def trunk(weight: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:  # [P², C, C] and [B·C]
+            return put(winograd.transform_kernels(weight, model.size)), put(bias.repeat(chunk))
 
-        stem, stem_bias = _fold(model.stem, model.stem_norm)
-        one_disc = torch.eye(PLANES * squares, dtype=torch.float64).view(-1, PLANES, model.size, model.size)
-        response = nn.functional.conv2d(one_disc, stem, padding=1)  # of every square to one disc
-        self.stem = put(response.flatten(2).permute(2, 0, 1))  # [N², 2N², C]
+        stem, stem_bias = _fold(model.stem.weight, model.stem_norm)
+        self.stem = put(_dense(stem, model.size))  # [N², 2N², C]
         self.stem_bias = put(stem_bias)
         self.blocks = [
-            (*trunk(block.first, block.first_norm), *trunk(block.second, block.second_norm)) for block in model.blocks
+            (
+                *trunk(*_fold(block.first.weight, block.first_norm)),
+                *trunk(*_fold(block.second.weight, block.second_norm)),
+            )
+            for block in model.blocks
         ]
-        heads = (model.policy, model.value, model.reward)
-        folded = [_fold(head.convolution, head.norm) for head in heads]
-        self.heads = put(torch.stack([weight.flatten(1).T for weight, _ in folded]))  # [3, C, 32]
-        self.heads_bias = put(torch.stack([bias[None] for _, bias in folded]))  # [3, 1, 32]
-        self.policy = put(_by_square(model.policy.output, squares))  # [32N², N² + 1]
-        self.policy_bias = put(model.policy.output.bias)
-        hidden = [_hidden(head) for head in heads[1:]]
-        self.hidden = put(torch.stack([_by_square(layer, squares) for layer in hidden]))  # [2, 32N², C]
-        self.hidden_bias = put(torch.stack([layer.bias[None] for layer in hidden]))
-        self.wdl = put(torch.stack([head.output.weight.T for head in heads[1:]]))  # [2, C, 3]
-        self.wdl_bias = put(torch.stack([head.output.bias[None] for head in heads[1:]]))
+        heads, heads_bias = _fold(model.heads.weight, model.heads_norm)
+        self.heads, self.heads_bias = put(heads.T), put(heads_bias)  # [C, 96]
+        self.policy, self.policy_bias = put(model.policy.weight.T), put(model.policy.bias)  # [32N², N² + 1]
+        outcomes = (model.value, model.reward)
+        self.hidden = put(torch.stack([outcome.hidden.weight.T for outcome in outcomes]))  # [2, 32N², C]
+        self.hidden_bias = put(torch.stack([outcome.hidden.bias[None] for outcome in outcomes]))
+        self.output = put(torch.stack([outcome.output.weight.T for outcome in outcomes]))  # [2, C, 3]
+        self.output_bias = put(torch.stack([outcome.output.bias[None] for outcome in outcomes]))
 
-        self.inputs = put(inputs)  # [P², N²]
-        self.outputs = put(torch.cat([outputs, torch.ones(squares, 1)], dim=1))  # [N², P² + 1]
-        self.x = put(torch.zeros(squares, chunk, channels))
-        self.inner = put(torch.zeros(squares, chunk * channels))
-        self.values = put(torch.zeros(points, chunk, channels))
-        self.products = put(torch.zeros(points + 1, chunk * channels))
+        self.inputs = inputs  # [P², N²]
+        self.outputs = torch.cat([outputs, torch.ones_like(outputs[:, :1])], dim=1)  # [N², P² + 1]
+        self.x = torch.zeros(squares, chunk, channels, device=device)
+        self.inner = torch.zeros(squares, chunk * channels, device=device)
+        self.values = torch.zeros(len(inputs), chunk, channels, device=device)
+        self.products = torch.zeros(len(inputs) + 1, chunk * channels, device=device)
 
-    def __call__(self, planes: Tensor, policy: Tensor, wdl_logits: Tensor) -> None:
-        """Read planes [B, 2N²]; write logits policy [B, N² + 1] and wdl_logits [2, B, 3] (value, reward)."""
+    def __call__(self, planes: Tensor, policy: Tensor, outcomes: Tensor) -> None:
+        """Read planes [B, 2N²]; write the logits policy [B, N² + 1] and outcomes [2, B, 3] (value, reward)."""
         squares, chunk, channels = self.x.shape
         torch.bmm(planes.expand(squares, -1, -1), self.stem, out=self.x)
         self.x.add_(self.stem_bias).relu_()
@@ -97,11 +92,11 @@ class FoldedNet:
         for first, first_bias, second, second_bias in self.blocks:
             torch.mm(self.outputs, self._products(x, first, first_bias), out=self.inner).relu_()
             x.addmm_(self.outputs, self._products(self.inner, second, second_bias)).relu_()
-        features = torch.baddbmm(self.heads_bias, self.x.view(1, -1, channels).expand(3, -1, -1), self.heads).relu_()
-        features = features.view(3, squares, chunk, HEAD_CHANNELS).transpose(1, 2).reshape(3, chunk, -1)
+        features = torch.addmm(self.heads_bias, self.x.view(-1, channels), self.heads).relu_()
+        features = split_heads(features.view(squares, chunk, -1))
         torch.addmm(self.policy_bias, features[0], self.policy, out=policy)
         hidden = torch.baddbmm(self.hidden_bias, features[1:], self.hidden).relu_()
-        torch.baddbmm(self.wdl_bias, hidden, self.wdl, out=wdl_logits)
+        torch.baddbmm(self.output_bias, hidden, self.output, out=outcomes)
 
     def _products(self, x: Tensor, kernels: Tensor, bias: Tensor) -> Tensor:
         """Return [P² + 1, B·C]: the products at every point, and the bias, for x [N², B·C]."""
@@ -139,12 +134,12 @@ class Evaluator:
         chunks = -(-count // self.chunk)
         planes = torch.zeros(chunks, self.chunk, PLANES * self.rules.squares, device=self.device)
         policy = torch.empty(chunks, self.chunk, self.rules.actions, device=self.device)
-        both = torch.empty(chunks, 2, self.chunk, wdl.SIZE, device=self.device)
+        outcomes = torch.empty(chunks, 2, self.chunk, wdl.SIZE, device=self.device)
         planes.flatten(0, 1)[:count] = self.rules.encode(own, opp).flatten(1)
         for piece in range(chunks):
-            self.network(planes[piece], policy[piece], both[piece])
+            self.network(planes[piece], policy[piece], outcomes[piece])
         prior = policy.flatten(0, 1)[:count].masked_fill(~legal, -torch.inf).softmax(-1)
-        value, reward = both.transpose(0, 1).flatten(1, 2)[:, :count].softmax(-1)
+        value, reward = outcomes.transpose(0, 1).flatten(1, 2)[:, :count].softmax(-1)
         self._synchronize()
         self.seconds += time.perf_counter() - start
         self.calls += 1
@@ -156,19 +151,16 @@ class Evaluator:
             torch.cuda.synchronize(self.device)
 
 
-def _fold(convolution: nn.Conv2d, norm: nn.BatchNorm2d) -> tuple[Tensor, Tensor]:
-    """Return weight and bias (float64) of the convolution that equals `norm` after `convolution` in evaluation mode."""
+def _fold(weight: Tensor, norm: Norm) -> tuple[Tensor, Tensor]:
+    """Return weight [O, ...] and bias [O] (float64) of the layer that equals `norm` after a layer with this weight."""
     assert norm.running_mean is not None and norm.running_var is not None
     scale = norm.weight.double() / (norm.running_var.double() + norm.eps).sqrt()
-    weight = convolution.weight.double() * scale[:, None, None, None]
-    return weight.detach().cpu(), (norm.bias.double() - norm.running_mean.double() * scale).detach().cpu()
+    folded = weight.double() * scale.view(-1, *[1] * (weight.dim() - 1))
+    return folded.detach(), (norm.bias.double() - norm.running_mean.double() * scale).detach()
 
 
-def _by_square(linear: nn.Linear, squares: int) -> Tensor:
-    """Return the transposed weights [32N², outputs] for features ordered by square first, then by channel."""
-    return linear.weight.view(-1, HEAD_CHANNELS, squares).permute(2, 1, 0).flatten(0, 1)
-
-
-def _hidden(head: Head) -> nn.Linear:
-    assert head.hidden is not None
-    return head.hidden
+def _dense(weight: Tensor, size: int) -> Tensor:
+    """Return the convolution with `weight` [O, I, 3, 3] as one matrix [I·N², O] for each of the N² output squares."""
+    inputs = weight.shape[1] * size * size
+    one_hot = torch.eye(inputs, dtype=weight.dtype, device=weight.device).view(inputs, -1, size, size)
+    return torch.nn.functional.conv2d(one_hot, weight, padding=1).flatten(2).permute(2, 0, 1)

@@ -1,15 +1,17 @@
 """The network in its training form: a residual trunk with a policy, a value and a reward head.
 
-    planes [B, 2, N, N] → 3×3 conv to C channels, BN, ReLU
-                        → `blocks` × (conv, BN, ReLU, conv, BN, + skip, ReLU)
-                        → three heads, each a 1×1 conv to 32 channels, BN, ReLU, flatten:
+    planes [B, 2, N, N] → 3×3 convolution to C channels, BN, ReLU
+                        → `blocks` × (convolution, BN, ReLU, convolution, BN, + skip, ReLU)
+                        → three heads, each a 1×1 convolution to 32 channels, BN, ReLU, flatten:
                           policy → N² + 1 logits; value → C → 3 logits; reward → C → 3 logits
 
-Every output is a plain logit: softmax is applied in `inference` for the search and inside the loss for training.
+Every output is a plain logit: softmax is applied in `inference` for the search, and in the loss for training.
+Inside, activations are [N², B, C] (square, position, channel): every layer is then a product of contiguous matrices.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -18,8 +20,10 @@ from torch import Tensor, nn
 
 from probzero import wdl
 from probzero.config import Network
+from probzero.network import winograd
 
 PLANES = 2  # own discs, opposing discs
+HEADS = 3  # policy, value, reward
 HEAD_CHANNELS = 32
 
 
@@ -29,37 +33,61 @@ class Outputs(NamedTuple):
     reward: Tensor  # [B, 3] logits in the order of `wdl`
 
 
+class Convolution(nn.Module):
+    """3×3 convolution of whole boards, [N², B, I] → [N², B, O], zeros around the board; see `winograd`.
+
+    It has no bias: the batch norm that follows has one.
+    """
+
+    def __init__(self, size: int, inputs: int, outputs: int) -> None:
+        super().__init__()
+        self.size = size
+        self.weight = nn.Parameter(torch.empty(outputs, inputs, winograd.TAPS, winograd.TAPS))
+        nn.init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+
+    def forward(self, x: Tensor) -> Tensor:
+        squares, batch, inputs = x.shape
+        evaluate, _, interpolate = winograd.tensors(self.size, x.device, x.dtype)
+        values = (evaluate @ x.view(squares, -1)).view(-1, batch, inputs)
+        products = values @ winograd.transform_kernels(self.weight, self.size)
+        return (interpolate @ products.view(len(products), -1)).view(squares, batch, -1)
+
+
+class Norm(nn.BatchNorm1d):
+    """Batch norm of each channel, then + skip if there is one, then ReLU; everything [N², B, C]."""
+
+    def forward(self, x: Tensor, skip: Tensor | None = None) -> Tensor:
+        # In place on the norm's own output: on a view of it, autograd would copy the whole tensor back and forth.
+        y = super().forward(x.view(-1, x.shape[-1]))
+        if skip is not None:
+            y = y.add_(skip.view_as(y))
+        return y.relu_().view_as(x)
+
+
 class Block(nn.Module):
-    """x → ReLU(x + BN(conv(ReLU(BN(conv(x)))))), everything [B, C, N, N]."""
+    """x → ReLU(x + BN(conv(ReLU(BN(conv(x)))))), everything [N², B, C]."""
 
-    def __init__(self, channels: int) -> None:
+    def __init__(self, size: int, channels: int) -> None:
         super().__init__()
-        self.first = _convolution(channels, channels)
-        self.first_norm = nn.BatchNorm2d(channels)
-        self.second = _convolution(channels, channels)
-        self.second_norm = nn.BatchNorm2d(channels)
+        self.first = Convolution(size, channels, channels)
+        self.first_norm = Norm(channels)
+        self.second = Convolution(size, channels, channels)
+        self.second_norm = Norm(channels)
 
     def forward(self, x: Tensor) -> Tensor:
-        inner = self.first_norm(self.first(x)).relu()
-        return (x + self.second_norm(self.second(inner))).relu()
+        return self.second_norm(self.second(self.first_norm(self.first(x))), skip=x)
 
 
-class Head(nn.Module):
-    """1×1 convolution to 32 channels, BN, ReLU, flatten, then one linear layer, or two with `hidden` units between."""
+class Outcome(nn.Module):
+    """The end of the value and of the reward head: features [B, 32N²] → C → 3 logits."""
 
-    def __init__(self, size: int, channels: int, outputs: int, hidden: int | None = None) -> None:
+    def __init__(self, features: int, hidden: int) -> None:
         super().__init__()
-        self.convolution = nn.Conv2d(channels, HEAD_CHANNELS, 1, bias=False)
-        self.norm = nn.BatchNorm2d(HEAD_CHANNELS)
-        features = HEAD_CHANNELS * size * size
-        self.hidden = nn.Linear(features, hidden) if hidden else None
-        self.output = nn.Linear(hidden or features, outputs)
+        self.hidden = nn.Linear(features, hidden)
+        self.output = nn.Linear(hidden, wdl.SIZE)
 
-    def forward(self, x: Tensor) -> Tensor:
-        features = self.norm(self.convolution(x)).relu().flatten(1)
-        if self.hidden is not None:
-            features = self.hidden(features).relu()
-        return self.output(features)
+    def forward(self, features: Tensor) -> Tensor:
+        return self.output(self.hidden(features).relu())
 
 
 class ProbZeroNet(nn.Module):
@@ -69,12 +97,15 @@ class ProbZeroNet(nn.Module):
         super().__init__()
         self.size = size
         self.channels = channels
-        self.stem = _convolution(PLANES, channels)
-        self.stem_norm = nn.BatchNorm2d(channels)
-        self.blocks: Sequence[Block] = nn.ModuleList(Block(channels) for _ in range(blocks))  # type: ignore[assignment]
-        self.policy = Head(size, channels, size * size + 1)
-        self.value = Head(size, channels, wdl.SIZE, hidden=channels)
-        self.reward = Head(size, channels, wdl.SIZE, hidden=channels)
+        self.stem = Convolution(size, PLANES, channels)
+        self.stem_norm = Norm(channels)
+        self.blocks: Sequence[Block] = nn.ModuleList(Block(size, channels) for _ in range(blocks))  # type: ignore[assignment]
+        self.heads = nn.Linear(channels, HEADS * HEAD_CHANNELS, bias=False)  # the three 1×1 convolutions as one
+        self.heads_norm = Norm(HEADS * HEAD_CHANNELS)
+        features = HEAD_CHANNELS * size * size
+        self.policy = nn.Linear(features, size * size + 1)
+        self.value = Outcome(features, channels)
+        self.reward = Outcome(features, channels)
 
     @property
     def config(self) -> Network:
@@ -82,10 +113,18 @@ class ProbZeroNet(nn.Module):
 
     def forward(self, planes: Tensor) -> Outputs:
         """Return the logits of the positions with planes [B, 2, N, N] (float32)."""
-        x = self.stem_norm(self.stem(planes)).relu()
+        x = planes.flatten(2).permute(2, 0, 1).contiguous()
+        x = self.stem_norm(self.stem(x))
         for block in self.blocks:
             x = block(x)
-        return Outputs(self.policy(x), self.value(x), self.reward(x))
+        policy, value, reward = split_heads(self.heads_norm(self.heads(x)))
+        return Outputs(self.policy(policy), self.value(value), self.reward(reward))
+
+
+def split_heads(x: Tensor) -> Tensor:
+    """Return the flat features [3, B, 32N²] of the three heads, by square and then by channel, from [N², B, 96]."""
+    squares, batch, _ = x.shape
+    return x.view(squares, batch, HEADS, HEAD_CHANNELS).permute(2, 1, 0, 3).reshape(HEADS, batch, -1)
 
 
 def build(size: int, network: Network, seed_key: int) -> ProbZeroNet:
@@ -93,8 +132,3 @@ def build(size: int, network: Network, seed_key: int) -> ProbZeroNet:
     with torch.random.fork_rng(devices=[]):
         torch.random.default_generator.manual_seed(seed_key)
         return ProbZeroNet(size, network.blocks, network.channels)
-
-
-def _convolution(inputs: int, outputs: int) -> nn.Conv2d:
-    """3×3, same size, without a bias: the batch norm that follows has one."""
-    return nn.Conv2d(inputs, outputs, 3, padding=1, bias=False)

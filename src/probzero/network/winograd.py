@@ -4,7 +4,7 @@ Along one axis, a row x of N squares with zeros around it and a kernel k of thre
 
     y_i = Σ_m k_m · x_{i+m−1},   i = 0 … N − 1,
 
-which are coefficients of a product of two polynomials, x(z) · k(z) with k reversed. A product with N + 2 coefficients is
+which are coefficients of a product of two polynomials, x(z) · k(z) with k reversed. One with N + 2 coefficients is
 fixed by its values at N + 2 points: evaluate both factors there, multiply value by value, interpolate. Rounding errors
 grow with the number of points, so a row of more than five squares is cut into pieces, whose products add up. Let P be
 the points of all pieces of a row. In two dimensions the three matrices are the Kronecker squares of those of one axis;
@@ -22,6 +22,8 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+import torch
+from torch import Tensor
 
 TAPS = 3
 LONGEST_PIECE = 5
@@ -48,6 +50,21 @@ def transforms(size: int) -> Transforms:
         outputs.append((squares == np.arange(size)[:, None]) @ np.linalg.inv(_evaluation(points, points)))
     axis = np.concatenate(inputs), np.concatenate(kernels), np.concatenate(outputs, axis=1)
     return Transforms(*(np.kron(matrix, matrix) for matrix in axis))
+
+
+@cache
+def tensors(size: int, device: torch.device, dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
+    """Return `transforms` as tensors."""
+    with torch.inference_mode(False):  # or gradients could not flow through them
+        inputs, kernels, outputs = (torch.tensor(matrix, dtype=dtype, device=device) for matrix in transforms(size))
+    return inputs, kernels, outputs
+
+
+def transform_kernels(weight: Tensor, size: int) -> Tensor:
+    """Return the values [P², I, O] at every point of the kernels weight [O, I, 3, 3]."""
+    outputs, inputs = weight.shape[:2]
+    _, kernels, _ = tensors(size, weight.device, weight.dtype)
+    return (kernels @ weight.flatten(2).permute(2, 1, 0).flatten(1)).view(-1, inputs, outputs)
 
 
 def _evaluation(points: int, terms: int) -> np.ndarray:

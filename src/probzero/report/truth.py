@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from matplotlib.ticker import MaxNLocator
 from scipy.stats import norm
 
 from probzero.arena.elo import iteration_of
@@ -113,7 +114,9 @@ def plot_truth(truth: pd.DataFrame, png: str | Path, pdf: str | Path) -> None:
         style.iterations_axis(panels[0])
         panels[1].set_xlabel("Leaf evaluations in self-play (millions)")
         panels[1].plot([], [], color=style.GREY, linestyle=":", linewidth=1, label="Trained on exact labels")
-        panels[1].legend(loc="lower right")
+        handles, labels = panels[1].get_legend_handles_labels()
+        drawn.legend(handles, labels, loc="outside upper center", ncols=len(labels))
+        panels[1].xaxis.set_major_locator(MaxNLocator(nbins=6))
         style.save(drawn, png, pdf)
 
 
@@ -131,6 +134,7 @@ def plot_errors(errors: pd.DataFrame, png: str | Path, pdf: str | Path) -> None:
         lost = 100 * (1 - ceiling["kept_share"])
         axes.plot(ceiling["discs"], lost, color=style.GREY, linestyle=":", label="Exact labels, raw")
         axes.set_xlabel("Discs on the board")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_ylabel("Exact result lost (%)")
         axes.set_ylim(bottom=0)
         style.legend_above(axes, 2)
@@ -161,7 +165,7 @@ def plot_reliability(table: pd.DataFrame, png: str | Path, pdf: str | Path) -> N
 def plot_blunders(blunders: pd.DataFrame, png: str | Path, pdf: str | Path) -> None:
     """Moves of self-play that gave the exact result away, by iteration."""
     with style.figure(style.SINGLE, 2.4) as (drawn, (axes,)):
-        axes.plot(blunders["iteration"], blunders["blunders_per_game"], color=style.BLUE, marker="o")
+        axes.plot(blunders["iteration"], blunders["blunders_per_game"], color=style.BLUE, marker="o", clip_on=False)
         axes.set_ylabel("Results given away per game")
         axes.set_ylim(bottom=0)
         style.iterations_axis(axes)

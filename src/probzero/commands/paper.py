@@ -1,0 +1,66 @@
+"""probzero paper: the paper of a run, compiled from its tables and figures without a network connection."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import Any
+
+from probzero.commands import arguments, progress
+from probzero.errors import bad
+from probzero.files import replacing
+
+SOURCE = Path(__file__).parents[3] / "paper" / "paper.typ"
+TABLES = ("ratings", "differences", "pairings", "model", "truth", "errors", "calibration", "reliability", "perfect",
+          "blunders", "selfplay", "training")  # fmt: skip
+FIGURES = ("elo", "truth", "errors", "reliability")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--run", required=True, type=Path, dest="folder", metavar="FOLDER", help="results/<name>")
+    arguments.add_seed(parser)
+    arguments.add_path(parser, "--output", "where to write the paper (PDF)")
+
+
+def run(args: argparse.Namespace) -> None:
+    document = compile_pdf(args.folder, args.seed)
+    with replacing(args.output) as temporary:
+        temporary.write_bytes(document)
+    progress.report("paper", str(args.output))
+
+
+def needed(folder: Path, seed: int) -> list[Path]:
+    """Return the files of a run that the paper reads."""
+    part = folder / f"seed{seed}"
+    return [
+        folder / "config.json",
+        part / "truth" / "positions.csv",
+        part / "truth" / "ceiling.json",
+        *(part / "tables" / f"{table}.csv" for table in TABLES),
+        *(part / "figures" / f"{figure}.pdf" for figure in FIGURES),
+    ]
+
+
+def settings(folder: Path, seed: int) -> dict[str, Any]:
+    """Return what typst has to be told. Fonts are those inside typst, so that the bytes are the same everywhere.
+
+    typst reads nothing outside its root: that is the closest folder that holds both the paper's source and the run.
+    """
+    source, folder = SOURCE.resolve(), folder.resolve()
+    root = Path(os.path.commonpath([source, folder]))
+    inputs = {"run": f"/{folder.relative_to(root).as_posix()}", "seed": str(seed)}
+    return {"input": source, "root": root, "ignore_system_fonts": True, "sys_inputs": inputs}
+
+
+def compile_pdf(folder: Path, seed: int) -> bytes:
+    """Return the paper of a run; the same files give the same bytes."""
+    import typst  # here, because help and the Snakefile do without it
+
+    for path in [SOURCE, *needed(folder, seed)]:
+        if not path.is_file():
+            raise bad("paper", path, "a file", "nothing")
+    try:
+        return typst.compile(**settings(folder, seed), format="pdf")
+    except typst.TypstError as error:  # a table that lacks a row or a column
+        raise bad("paper", folder, "tables and figures of a finished run", error.message) from None

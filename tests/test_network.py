@@ -1,0 +1,216 @@
+"""The network: its shape, its inference form, and that an evaluation depends on nothing but the position."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from probzero import wdl
+from probzero.config import Network
+from probzero.errors import ProbZeroError
+from probzero.games.othello import SIZES, othello
+from probzero.network.inference import ROWS, Evaluator, resolve_device
+from probzero.network.model import ProbZeroNet, build
+from probzero.network.winograd import transforms
+
+
+def slow_forward(model: ProbZeroNet, planes: Tensor) -> list[Tensor]:
+    """The network of the specification with plain convolutions, in float64: logits of policy, value and reward."""
+    state = {name: value.double() for name, value in model.state_dict().items()}
+
+    def norm(x: Tensor, name: str) -> Tensor:
+        mean, variance = state[f"{name}.running_mean"], state[f"{name}.running_var"]
+        if model.training:
+            mean, variance = x.mean((0, 2, 3)), x.var((0, 2, 3), unbiased=False)
+        return F.batch_norm(x, mean, variance, state[f"{name}.weight"], state[f"{name}.bias"], eps=1e-5)
+
+    def convolution(x: Tensor, name: str) -> Tensor:
+        return norm(F.conv2d(x, state[f"{name}.weight"], padding=1), f"{name}_norm")
+
+    def linear(x: Tensor, name: str) -> Tensor:
+        return F.linear(x, state[f"{name}.weight"], state[f"{name}.bias"])
+
+    x = convolution(planes.double(), "stem").relu()
+    for block in range(len(model.blocks)):
+        inner = convolution(x, f"blocks.{block}.first").relu()
+        x = (x + convolution(inner, f"blocks.{block}.second")).relu()
+    heads = norm(F.conv2d(x, state["heads.weight"][:, :, None, None]), "heads_norm").relu().chunk(3, dim=1)
+    policy, value, reward = (head.permute(0, 2, 3, 1).flatten(1) for head in heads)
+    return [
+        linear(policy, "policy"),
+        *(
+            linear(linear(x, f"{name}.hidden").relu(), f"{name}.output")
+            for name, x in (("value", value), ("reward", reward))
+        ),
+    ]
+
+
+def trained_looking(size: int, blocks: int, channels: int) -> ProbZeroNet:
+    """A network whose batch norms are far from the identity, in evaluation mode."""
+    model = build(size, Network(blocks, channels), seed_key=5)
+    generator = torch.Generator().manual_seed(7)
+    with torch.no_grad():
+        for module in model.modules():
+            if isinstance(module, torch.nn.BatchNorm1d):
+                module.weight.uniform_(0.5, 1.5, generator=generator)
+                module.bias.normal_(0.0, 0.3, generator=generator)
+        for _ in range(30):
+            model((torch.rand(64, 2, size, size, generator=generator) < 0.4).float())
+    return model.eval()
+
+
+def random_positions(size: int, count: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Boards with random discs and a random legal set for each, never empty."""
+    draws = np.random.default_rng(3)
+    squares = draws.integers(0, 3, (count, size * size)).astype(np.uint64)
+    bits = np.left_shift(np.uint64(1), np.arange(size * size, dtype=np.uint64))
+    own, opp = (((squares == disc) * bits).sum(1, dtype=np.uint64).view(np.int64) for disc in (1, 2))
+    legal = draws.random((count, size * size + 1)) < 0.3
+    legal[np.arange(count), draws.integers(0, size * size + 1, count)] = True
+    return torch.from_numpy(own), torch.from_numpy(opp), torch.from_numpy(legal)
+
+
+@pytest.fixture(params=[1, 2], ids=["1 thread", "2 threads"])
+def threads(request: pytest.FixtureRequest) -> Iterator[int]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(request.param)
+    yield request.param
+    torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_winograd_products_are_the_convolution(size: int) -> None:
+    draws = np.random.default_rng(1)
+    board, kernel = draws.normal(size=(size, size)), draws.normal(size=(3, 3))
+    padded = np.pad(board, 1)
+    expected = [(padded[r : r + 3, c : c + 3] * kernel).sum() for r in range(size) for c in range(size)]
+    inputs, kernels, outputs = transforms(size)
+    np.testing.assert_allclose(outputs @ ((inputs @ board.ravel()) * (kernels @ kernel.ravel())), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("size", SIZES)
+def test_the_network_is_the_one_specified(size: int, training: bool) -> None:
+    model = trained_looking(size, blocks=3, channels=20).double().train(training)
+    own, opp, _ = random_positions(size, 40)
+    planes = othello(size).encode(own, opp).double()
+    expected = slow_forward(model, planes)
+    for found, wanted in zip(model(planes), expected, strict=True):
+        torch.testing.assert_close(found, wanted, rtol=0, atol=1e-10)
+
+
+def test_parameters_number_what_the_paper_network_has() -> None:
+    convolutions = 2 * 50 * 9 + 20 * 50 * 50 * 9 + 3 * 50 * 32
+    norms = 2 * (21 * 50 + 3 * 32)
+    heads = (800 * 26 + 26) + 2 * (800 * 50 + 50 + 50 * 3 + 3)
+    model = build(5, Network(10, 50), seed_key=0)
+    assert sum(parameter.numel() for parameter in model.parameters()) == convolutions + norms + heads
+
+
+def test_weights_follow_from_the_key_alone_and_no_global_state_changes() -> None:
+    before = torch.random.get_rng_state()
+    first = build(5, Network(1, 8), seed_key=2**63 - 1)
+    torch.rand(3)
+    torch.random.set_rng_state(before)
+    again = build(5, Network(1, 8), seed_key=2**63 - 1)
+    other = build(5, Network(1, 8), seed_key=2**63 - 2)
+    assert torch.equal(torch.random.get_rng_state(), before)
+    assert all(torch.equal(a, b) for a, b in zip(first.parameters(), again.parameters(), strict=True))
+    assert not torch.equal(first.stem.weight, other.stem.weight)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(("blocks", "channels"), [(5, 32), (2, 50)])
+def test_evaluations_are_the_probabilities_of_the_training_form(size: int, blocks: int, channels: int) -> None:
+    model = trained_looking(size, blocks, channels)
+    own, opp, legal = random_positions(size, 100)
+    with torch.no_grad():
+        policy, value, reward = slow_forward(model, othello(size).encode(own, opp))
+    found = Evaluator(model, size, "cpu")(own, opp, legal)
+    for name, expected in (("value", value), ("reward", reward)):
+        torch.testing.assert_close(getattr(found, name).double(), expected.softmax(1), rtol=0, atol=1e-5)
+    weights = torch.where(legal, policy.exp(), 0.0)
+    torch.testing.assert_close(found.prior.double(), weights / weights.sum(1, keepdim=True), rtol=0, atol=1e-5)
+    assert (found.prior[~legal] == 0).all()
+
+
+def test_building_an_evaluator_leaves_the_model_as_it_was() -> None:
+    model = build(5, Network(1, 8), seed_key=1).train()
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    evaluator = Evaluator(model, 5, "cpu")
+    own, opp, legal = random_positions(5, 10)
+    first = evaluator(own, opp, legal).prior
+    assert model.training and all(torch.equal(before[name], value) for name, value in model.state_dict().items())
+    with torch.no_grad():
+        model.policy.weight.zero_()
+    assert torch.equal(evaluator(own, opp, legal).prior, first)
+
+
+def test_gradients_flow_after_an_evaluation() -> None:
+    model = build(4, Network(1, 8), seed_key=1)
+    own, opp, legal = random_positions(4, 10)
+    Evaluator(model, 4, "cpu")(own, opp, legal)
+    model(othello(4).encode(own, opp)).value.sum().backward()
+    assert model.stem.weight.grad is not None and model.stem.weight.grad.abs().sum() > 0
+
+
+@pytest.mark.parametrize(
+    ("size", "blocks", "channels"), [(5, 3, 32), (5, 2, 50), (5, 1, 7), (5, 1, 64), (4, 1, 16), (6, 1, 48), (8, 1, 24)]
+)
+def test_an_evaluation_is_the_same_bits_in_every_slot_and_company(
+    size: int, blocks: int, channels: int, threads: int
+) -> None:
+    evaluator = Evaluator(trained_looking(size, blocks, channels), size, "cpu")
+    own, opp, legal = random_positions(size, 3 * ROWS)
+    expected = evaluator(own, opp, legal)
+    draws = torch.Generator().manual_seed(11)
+    rolled = [torch.arange(3 * ROWS).roll(shift) for shift in range(1, ROWS, 5)]
+    sampled = [torch.randperm(3 * ROWS, generator=draws)[:count] for count in (1, 2, 7, 47, 48, 49, 95, 100, 143)]
+    for chosen in rolled + sampled:
+        found = evaluator(own[chosen], opp[chosen], legal[chosen])
+        for name, numbers in found._asdict().items():
+            assert torch.equal(numbers, getattr(expected, name)[chosen]), (name, len(chosen))
+
+
+def test_no_positions_give_no_evaluations() -> None:
+    evaluator = Evaluator(build(5, Network(1, 8), seed_key=0), 5, "cpu")
+    none = torch.zeros(0, dtype=torch.int64)
+    found = evaluator(none, none, torch.zeros(0, 26, dtype=torch.bool))
+    assert [tuple(part.shape) for part in found] == [(0, 26), (0, wdl.SIZE), (0, wdl.SIZE)]
+
+
+def test_the_evaluator_counts_calls_and_real_positions() -> None:
+    evaluator = Evaluator(build(5, Network(1, 8), seed_key=0), 5, "cpu")
+    own, opp, legal = random_positions(5, 100)
+    evaluator(own, opp, legal)
+    evaluator(own[:3], opp[:3], legal[:3])
+    assert (evaluator.calls, evaluator.positions) == (2, 103)
+    assert evaluator.seconds > 0
+
+
+def test_a_network_for_another_board_is_refused() -> None:
+    with pytest.raises(ProbZeroError, match="expected 6, found 5"):
+        Evaluator(build(5, Network(1, 8), seed_key=0), 6, "cpu")
+
+
+def test_a_chunk_that_leaves_rows_over_is_refused() -> None:
+    with pytest.raises(ProbZeroError, match="chunk"):
+        Evaluator(build(5, Network(1, 8), seed_key=0), 5, "cpu", chunk=50)
+
+
+def test_the_cpu_is_always_there() -> None:
+    assert resolve_device("cpu") == torch.device("cpu")
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has CUDA")
+@pytest.mark.parametrize("name", ["cuda", "cuda:1"])
+def test_cuda_is_refused_where_there_is_none(name: str) -> None:
+    with pytest.raises(
+        ProbZeroError, match=f"^device: {name}: expected a CUDA device of this machine, found 0 of them$"
+    ):
+        resolve_device(name)

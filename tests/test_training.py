@@ -1,0 +1,143 @@
+"""Training: the loss worked out by hand, learning that happens, and steps that repeat to the bit."""
+
+from __future__ import annotations
+
+import copy
+import math
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+
+from probzero.config import Network, Training
+from probzero.games.othello import othello
+from probzero.games.random_play import play_randomly
+from probzero.learning.dataset import Samples
+from probzero.learning.loss import Batch, agreements, losses
+from probzero.learning.training import draw, learning_rate, train
+from probzero.network.model import Outputs, ProbZeroNet, build
+
+SETTINGS = Training(
+    iterations=10, batch_size=32, samples=0, learning_rate=3e-3, final_learning_rate=1e-4, weight_decay=1e-4,
+    gradient_clip=1.0, symmetries=True, replay_window=1, visit_exponent=0.5, device="cpu", threads=1,
+)  # fmt: skip
+
+
+def some_samples(count: int = 96) -> Samples:
+    """Positions of random play with made-up but learnable targets: the first legal move; win if ahead in discs."""
+    rules = othello(5)
+    played = play_randomly(rules, 20, 12, seed=1)
+    own, opp = played.own[2:].ravel(), played.opp[2:].ravel()
+    going = np.flatnonzero(rules.legal(own, opp).any(1))[:count]
+    own, opp = own[going], opp[going]
+    mask = rules.legal(own, opp).astype(np.float32)
+    policy = np.eye(26, dtype=np.float32)[mask.argmax(1)]
+    value = np.eye(3, dtype=np.float32)[1 - rules.result(own, opp)]
+    valid = (np.arange(count) % 2).astype(np.float32)
+    weight = np.arange(1, count + 1, dtype=np.float32)
+    return Samples(rules.encode(own, opp).reshape(count, -1), policy, mask, value, value, valid, weight)
+
+
+def small() -> ProbZeroNet:
+    return build(5, Network(1, 8), 7)
+
+
+def test_the_loss_is_the_one_worked_out_by_hand() -> None:
+    # Two samples of weights 1 and 3; logits are logarithms, so that softmax gives round numbers.
+    # Policy 1: explored moves 0, 1 with probabilities 1/4, 3/4, target (1, 0): −log 1/4. Policy 2: only move 2: 0.
+    # Value 1: (1/2, 1/4, 1/4), target (1, 0, 0): log 2. Value 2: the same, target (0, ½, ½): log 4.
+    # Reward: only sample 1 is valid: (1/4, 1/4, 1/2), target (0, 0, 1): log 2.
+    log = torch.log
+    outputs = Outputs(
+        policy=log(torch.tensor([[1.0, 3.0, 5.0], [2.0, 9.0, 4.0]])),
+        value=log(torch.tensor([[2.0, 1.0, 1.0], [2.0, 1.0, 1.0]])),
+        reward=log(torch.tensor([[1.0, 1.0, 2.0], [5.0, 1.0, 1.0]])),
+    )
+    batch = Batch(
+        board=torch.zeros(2, 2, 1, 1),
+        policy=torch.tensor([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]),
+        mask=torch.tensor([[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
+        value=torch.tensor([[1.0, 0.0, 0.0], [0.0, 0.5, 0.5]]),
+        reward=torch.tensor([[0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]),
+        valid=torch.tensor([1.0, 0.0]),
+        weight=torch.tensor([1.0, 3.0]),
+    )
+    found = losses(outputs, batch)
+    assert float(found.policy) == pytest.approx(math.log(4) / 4)
+    assert float(found.value) == pytest.approx((math.log(2) + 3 * math.log(4)) / 4)
+    assert float(found.reward) == pytest.approx(math.log(2))
+    assert float(found.total) == pytest.approx(float(found.policy + found.value + found.reward))
+    agreed = agreements(outputs, batch)
+    assert agreed["policy"].tolist() == [0, 1] and agreed["value"].tolist() == [1, 0]
+
+
+def test_without_a_valid_reward_its_loss_and_gradient_are_zero() -> None:
+    outputs = Outputs(*(torch.zeros(1, 3, requires_grad=True) for _ in range(3)))
+    one = torch.tensor([[1.0, 0.0, 0.0]])
+    batch = Batch(torch.zeros(1, 2, 1, 1), one, torch.ones(1, 3), one, one * 0, torch.zeros(1), torch.ones(1))
+    losses(outputs, batch).total.backward()
+    assert float(losses(outputs, batch).reward.detach()) == 0
+    assert outputs.reward.grad is not None and not outputs.reward.grad.any()
+
+
+def test_a_network_learns_a_small_set_by_heart() -> None:
+    model, state = build(5, Network(2, 32), 7), {}
+    settings = replace(SETTINGS, symmetries=False)
+    for iteration in range(1, 41):
+        state, metrics = train(model, state, [some_samples()], settings, 1, iteration)
+    assert metrics["policy_agreement"] > 0.95 and metrics["value_accuracy"] > 0.95
+    assert metrics["policy_loss"] < 0.3 and metrics["steps"] == 3 and metrics["samples"] == 96
+
+
+def test_equal_inputs_give_equal_bytes_and_another_key_does_not() -> None:
+    models = [small() for _ in range(3)]
+    for model, key in zip(models, (5, 5, 6), strict=True):
+        train(model, {}, [some_samples()], SETTINGS, 1, key)
+    first, second, third = (model.state_dict() for model in models)
+    assert all(torch.equal(first[name], second[name]) for name in first)
+    assert not all(torch.equal(first[name], third[name]) for name in first)
+
+
+def test_carrying_the_optimiser_state_matters_and_is_lossless() -> None:
+    model = small()
+    state, _ = train(model, {}, [some_samples()], SETTINGS, 1, 1)
+    kept, reloaded, fresh = copy.deepcopy(model), copy.deepcopy(model), copy.deepcopy(model)
+    copied = {name: tensor.clone() for name, tensor in state.items()}
+    for network, moments in ((kept, state), (reloaded, copied), (fresh, {})):
+        train(network, moments, [some_samples()], SETTINGS, 2, 2)
+    name = "policy.weight"
+    assert torch.equal(kept.state_dict()[name], reloaded.state_dict()[name])
+    assert not torch.equal(kept.state_dict()[name], fresh.state_dict()[name])
+    assert float(state["step"]) == 3
+
+
+def test_heavier_samples_pull_harder() -> None:
+    # Two samples of one position that contradict each other: the value goes to the heavier one.
+    part = some_samples(1)
+    other = np.roll(part.value, 1, axis=1)
+    data = Samples(*(np.repeat(column, 2, axis=0) for column in vars(part).values()))
+    data.value[1], data.weight[:] = other, [1, 100]
+    model, state = small(), {}
+    settings = replace(SETTINGS, symmetries=False, visit_exponent=1.0, batch_size=2)
+    for turn in range(60):
+        state, _ = train(model, state, [data], settings, 1, turn)
+    planes = torch.from_numpy(data.board[:1]).reshape(1, 2, 5, 5)
+    assert int(model(planes).value.argmax()) == int(other.argmax())
+
+
+def test_the_learning_rate_falls_by_a_half_cosine() -> None:
+    rates = [learning_rate(SETTINGS, iteration) for iteration in range(1, 11)]
+    assert rates[0] == pytest.approx(3e-3) and rates[-1] == pytest.approx(1e-4)
+    assert all(later < earlier for earlier, later in pairwise(rates))
+    middle = learning_rate(replace(SETTINGS, iterations=11), 6)
+    assert middle == pytest.approx((3e-3 + 1e-4) / 2)
+
+
+def test_drawing_uses_every_sample_once_before_any_twice() -> None:
+    rng = np.random.default_rng(0)
+    assert sorted(draw(rng, 5, 0)) == [0, 1, 2, 3, 4]
+    assert len(set(draw(rng, 100, 40))) == 40
+    twice = draw(rng, 10, 15)
+    assert len(twice) == 15 and set(twice[:10]) == set(range(10))
