@@ -2,6 +2,7 @@
 # make test         set up, then lint, types and all tests
 # make smoke        the whole pipeline at the smallest scale
 # make compare      set a finished run beside the committed reference
+# make reference    make a finished run the committed reference
 # make lint         lint and types alone
 # make bench        speed of self-play beside the raw speed of the network
 # make clean        remove the environment and caches; results stay
@@ -19,10 +20,10 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce smoke test lint compare bench clean
+.PHONY: help reproduce smoke test lint compare reference bench clean
 
 help:
-	@sed -n 's/^# \{0,1\}//; 1,9p' Makefile
+	@sed -n 's/^# \{0,1\}//; 1,10p' Makefile
 
 # pip's own settings are respected: on Linux the usual torch is the large CUDA build, which runs without a GPU too; who has
 # a source of the smaller CPU build may name it, for instance in PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS.
@@ -65,6 +66,15 @@ test: lint
 
 compare: $(INSTALLED)
 	@$(BIN)/probzero compare --run results/$(SCALE) --reference results/reference/$(SCALE)
+
+# What reviewers need of a finished run; self-play data, logs and the other checkpoints are left behind.
+reference:
+	@set -euo pipefail; target=$$PWD/results/reference/$(SCALE); cd results/$(SCALE); rm -rf "$$target"; mkdir -p "$$target"; \
+	for seed in seed*; do \
+	    last=$$(ls $$seed/training | sed 's/.json//' | tail -n 1); \
+	    cp --parents -r config.json paper.pdf $$seed/tables $$seed/figures $$seed/matches $$seed/truth \
+	        $$seed/checkpoints/$$last.safetensors $$seed/checkpoints/ceiling.safetensors "$$target"; \
+	done; du -sh "$$target"
 
 bench: $(INSTALLED)
 	@$(BIN)/probzero bench --config config/laptop.yaml config/paper.yaml --output results/bench/selfplay.csv

@@ -8,6 +8,7 @@ from probzero.config import Search
 from probzero.games.othello import Othello, othello
 from probzero.network.inference import Evaluation
 from probzero.random_keys import key, mix, uniform
+from probzero.search.descent import descend_by_level
 from probzero.search.evaluation import CachedEvaluation, Evaluate
 from probzero.search.particle import ParticleSearch
 from probzero.search.tree import Tree
@@ -35,8 +36,9 @@ def searching(
     settings: Search = SYSTEMATIC,
     capacity: int = 40_000,
     keys: list[int] | None = None,
+    in_step: bool = False,
 ) -> ParticleSearch:
-    """A search at the start of `games` games."""
+    """A search at the start of `games` games; `in_step` takes the tensor operations that other devices would take."""
     rules = othello(size)
     tree = Tree(rules, games, capacity, "capacity", CPU)
     tree.game_key[:] = torch.tensor(keys if keys is not None else [key("test", game) for game in range(games)])
@@ -44,6 +46,9 @@ def searching(
     if settings.cache:
         evaluate = CachedEvaluation(evaluate, rules.actions, capacity, CPU)
     search = ParticleSearch(tree, evaluate, settings)
+    if in_step:
+        tree.table.insert = tree.table.insert_in_step  # type: ignore[method-assign]
+        search.descend = descend_by_level
     all_games = torch.arange(games)
     black, white = rules.start()
     search.start(all_games, torch.full_like(all_games, black), torch.full_like(all_games, white))

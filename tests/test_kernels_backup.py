@@ -1,4 +1,4 @@
-"""backup, both paths: the reference, and the Triton kernel in Triton's interpreter on the CPU."""
+"""backup, all paths: the compiled loop, the reference, and the Triton kernel in Triton's interpreter."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from probzero.kernels.backup import triton_kernel
 
 WON, DRAWN, LOST = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
-both_paths = pytest.mark.parametrize("use_triton", [False, True], ids=["reference", "triton"])
+every_path = pytest.mark.parametrize("use_triton", [None, False, True], ids=["compiled", "reference", "triton"])
 
 
 @dataclass
@@ -58,7 +58,9 @@ class Tree:
         return range(int(self.first_edge[node]), int(self.first_edge[node] + self.edge_count[node]))
 
 
-def run(tree: Tree, levels: list[list[int]], games: dict[int, int], temperature: float, use_triton: bool) -> None:
+def run(
+    tree: Tree, levels: list[list[int]], games: dict[int, int], temperature: float, use_triton: bool | None
+) -> None:
     nodes = [node for level in levels for node in level]
     game = torch.tensor([games.get(node, 0) for node in nodes], dtype=torch.int64)
     touched = torch.tensor(nodes, dtype=torch.int64)
@@ -152,7 +154,7 @@ def random_forest(seed: int, games: int = 4, most_edges: int = 6, depth: int = 5
     return Tree.build(nodes), levels, {node: 3 * game + 1 for node, (game, _) in enumerate(slots)}
 
 
-@both_paths
+@every_path
 def test_three_nodes_by_hand(use_triton):
     # Winner weights .3·.5 + .5·.9 = .60 and .4·.2 + .1·.5 = .13, so w = 60/73 and 13/73. A fifth of the policy is
     # unexplored: m = .8. The children flipped and weighed:
@@ -176,7 +178,7 @@ def test_three_nodes_by_hand(use_triton):
     assert not tree.closed.any()
 
 
-@both_paths
+@every_path
 def test_a_pass_carries_a_terminal_up_two_levels_at_once(use_triton):
     # 0 -> pass node 1 -> terminal 2, won by its mover: so lost at 1 and won at 0, and nothing is left to explore.
     tree = Tree.build(
@@ -188,7 +190,7 @@ def test_a_pass_carries_a_terminal_up_two_levels_at_once(use_triton):
     assert tree.closed.tolist() == [True, True, True]
 
 
-@both_paths
+@every_path
 def test_a_shared_child_serves_both_its_parents(use_triton):
     # 0 -> 1, 2 and 1 -> 3, 2 -> 3. Both parents become flip(3) = (.5, .3, .2), so 0 weighs them equally and gets
     # flip(.5, .3, .2) = (.2, .3, .5) however unequal its policy was before.
@@ -207,7 +209,7 @@ def test_a_shared_child_serves_both_its_parents(use_triton):
     assert tree.edge_policy[:2].tolist() == pytest.approx([0.5, 0.5], abs=1e-6)
 
 
-@both_paths
+@every_path
 def test_a_node_closes_only_when_everything_below_is_closed(use_triton):
     terminal: dict = {"value": DRAWN, "target": DRAWN, "closed": True}
     leaf: dict = {}
@@ -226,14 +228,14 @@ def test_a_node_closes_only_when_everything_below_is_closed(use_triton):
     assert tree.closed.tolist() == [True, False, True, False, False, True, False]
 
 
-@both_paths
+@every_path
 def test_an_unexplored_edge_opens_a_node_even_if_no_node_of_the_batch_is_complete(use_triton):
     tree = Tree.build([{"edges": [(1, 0.5), (-1, 0.5)], "closed": True}, {"closed": True}])
     run(tree, [[0]], {}, 1.0, use_triton)
     assert tree.closed.tolist() == [False, True]
 
 
-@both_paths
+@every_path
 @pytest.mark.parametrize("K", [1, 2, 7, 26, 33, 65])
 def test_awkward_numbers_of_children(K, use_triton):
     draw = random.Random(K)
@@ -247,7 +249,7 @@ def test_awkward_numbers_of_children(K, use_triton):
     assert_same(tree, expected)
 
 
-@both_paths
+@every_path
 @pytest.mark.parametrize("temperature", [1.0, 0.5])
 @pytest.mark.parametrize("seed", range(3))
 def test_random_graphs_of_several_games_agree_with_the_slow_backup(seed, temperature, use_triton):
@@ -281,7 +283,7 @@ def test_the_kernel_agrees_with_the_reference(seed, games, most_edges):
     assert_same(tree, expected, 1e-6)
 
 
-@both_paths
+@every_path
 def test_games_do_not_leak_into_one_another(use_triton):
     tree, levels, games = random_forest(11, games=3)
     other = copy.deepcopy(tree)
@@ -306,7 +308,7 @@ def test_a_program_gets_the_nodes_of_its_game_deepest_first():
     assert own == [[8, 5], [6], [], [9, 7, 4], []]
 
 
-@both_paths
+@every_path
 def test_only_touched_nodes_and_their_explored_edges_change(use_triton):
     tree, levels, games = random_forest(5)
     before = copy.deepcopy(tree)
@@ -322,7 +324,7 @@ def test_only_touched_nodes_and_their_explored_edges_change(use_triton):
         assert torch.equal(getattr(tree, name), getattr(before, name)), name
 
 
-@both_paths
+@every_path
 def test_no_touched_nodes_is_no_work(use_triton):
     tree, _, _ = random_forest(0)
     before = copy.deepcopy(tree)
@@ -330,7 +332,7 @@ def test_no_touched_nodes_is_no_work(use_triton):
     assert_same(tree, before, 1e-30)
 
 
-@both_paths
+@every_path
 def test_unexplored_mass_that_rounds_above_one_gives_the_networks_value(use_triton):
     # The unexplored policies sum to slightly over 1, as rounding may have it: m is 0, not negative.
     own = (0.5, 0.3, 0.2)

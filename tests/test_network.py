@@ -75,12 +75,18 @@ def random_positions(size: int, count: int) -> tuple[Tensor, Tensor, Tensor]:
     return torch.from_numpy(own), torch.from_numpy(opp), torch.from_numpy(legal)
 
 
-@pytest.fixture(params=[1, 2], ids=["1 thread", "2 threads"])
-def threads(request: pytest.FixtureRequest) -> Iterator[int]:
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
     before = torch.get_num_threads()
-    torch.set_num_threads(request.param)
-    yield request.param
+    torch.set_num_threads(1)
+    yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture(params=[1, 2], ids=["1 thread", "2 threads"])
+def threads(request: pytest.FixtureRequest, one_thread: None) -> int:
+    torch.set_num_threads(request.param)
+    return request.param
 
 
 @pytest.mark.parametrize("size", SIZES)

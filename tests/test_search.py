@@ -45,9 +45,10 @@ def assert_same_graph(search: ParticleSearch, slow: SlowSearch, game: int) -> No
         assert tree.search[n, tree.TARGET].tolist() == pytest.approx(other.target, abs=2e-5)
 
 
+@pytest.mark.parametrize("in_step", [False, True], ids=["compiled", "in step"])
 @pytest.mark.parametrize("size", [4, 5])
-def test_every_game_of_a_batch_grows_the_graph_of_the_slow_search(size: int) -> None:
-    search = searching(size, games=3)
+def test_every_game_of_a_batch_grows_the_graph_of_the_slow_search(size: int, in_step: bool) -> None:
+    search = searching(size, games=3, in_step=in_step)
     rules = othello(size)
     slow = [SlowSearch(size, invented(rules), int(k), rules.start()) for k in search.tree.game_key]
     going = [0, 1, 2]
@@ -211,6 +212,20 @@ def test_a_full_tree_ends_with_a_clear_error() -> None:
     search = searching(games=4, capacity=100)
     with pytest.raises(ProbZeroError, match=r"memory: capacity: expected at most 100 positions, found \d+ needed"):
         play(search, 20)
+
+
+@pytest.mark.parametrize("splitting", ["systematic", "multinomial"])
+def test_compiled_and_tensor_forms_play_the_same_games(splitting: str) -> None:
+    settings = Search(splitting=splitting, temperature=1.5, cache=False)
+    forms = [searching(games=6, settings=settings, in_step=in_step) for in_step in (False, True)]
+    visits = []
+    for search in forms:
+        play(search, 40)
+        tree = search.tree
+        known = tree.evaluated[: tree.nodes].nonzero()[:, 0]
+        rows = torch.stack([*tree.table.keys[known].unbind(1), tree.visits[known], tree.closed[known].long()], dim=1)
+        visits.append({tuple(row) for row in rows.tolist()})
+    assert visits[0] == visits[1] and len(visits[0]) > 1000
 
 
 def test_multinomial_splitting_plays_whole_games_too() -> None:

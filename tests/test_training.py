@@ -4,25 +4,37 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
 from probzero.config import Network, Training
+from probzero.games import symmetry
 from probzero.games.othello import othello
 from probzero.games.random_play import play_randomly
 from probzero.learning.dataset import Samples
 from probzero.learning.loss import Batch, agreements, losses
-from probzero.learning.training import draw, learning_rate, train
+from probzero.learning.training import _batch, _tensors, draw, learning_rate, train
+from probzero.network.checkpoint import CheckpointInfo, load_checkpoint, load_optimizer, save_checkpoint, save_optimizer
 from probzero.network.model import Outputs, ProbZeroNet, build
 
 SETTINGS = Training(
     iterations=10, batch_size=32, samples=0, learning_rate=3e-3, final_learning_rate=1e-4, weight_decay=1e-4,
     gradient_clip=1.0, symmetries=True, replay_window=1, visit_exponent=0.5, device="cpu", threads=1,
 )  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 def some_samples(count: int = 96) -> Samples:
@@ -141,3 +153,58 @@ def test_drawing_uses_every_sample_once_before_any_twice() -> None:
     assert len(set(draw(rng, 100, 40))) == 40
     twice = draw(rng, 10, 15)
     assert len(twice) == 15 and set(twice[:10]) == set(range(10))
+
+
+def test_a_run_resumed_from_its_files_goes_on_bit_for_bit(tmp_path: Path) -> None:
+    model, info = small(), CheckpointInfo("a test", 0, 1, 5, Network(1, 8))
+    state, _ = train(model, {}, [some_samples()], SETTINGS, 1, 1)
+    save_checkpoint(tmp_path / "model", model, info)
+    save_optimizer(tmp_path / "state", state, info)
+    state, _ = train(model, state, [some_samples()], SETTINGS, 2, 2)
+    resumed, _ = load_checkpoint(tmp_path / "model")
+    reloaded, _ = load_optimizer(tmp_path / "state", resumed)
+    reloaded, _ = train(resumed, reloaded, [some_samples()], SETTINGS, 2, 2)
+    for names, found, expected in (
+        (state, reloaded, state),
+        (model.state_dict(), resumed.state_dict(), model.state_dict()),
+    ):
+        assert all(torch.equal(found[name], expected[name]) for name in names)
+
+
+def test_a_sample_is_turned_as_a_whole() -> None:
+    samples = some_samples()
+    rows, turns = np.arange(96)[::-1].copy(), np.arange(96) % symmetry.COUNT
+    batch = _batch(_tensors(samples, 0.5, "cpu"), 5, rows, turns)
+    np.testing.assert_array_equal(batch.board.reshape(96, -1), symmetry.turn_planes(5, samples.board[rows], turns))
+    np.testing.assert_array_equal(batch.policy, symmetry.turn_policies(5, samples.policy[rows], turns))
+    np.testing.assert_array_equal(batch.mask, symmetry.turn_policies(5, samples.mask[rows], turns))
+    np.testing.assert_array_equal(batch.value, samples.value[rows])
+    np.testing.assert_allclose(batch.weight, np.sqrt(samples.weight[rows]), rtol=1e-6)
+
+
+def test_weight_decay_shrinks_weights_but_neither_biases_nor_norms() -> None:
+    # A step of exactly 0 learning signal is impossible, so compare two runs that differ in the decay alone.
+    plain, decayed = small(), small()
+    settings = replace(SETTINGS, batch_size=96, learning_rate=0.1, weight_decay=0.0)
+    train(plain, {}, [some_samples()], settings, 1, 1)
+    train(decayed, {}, [some_samples()], replace(settings, weight_decay=0.5), 1, 1)
+    start = dict(small().named_parameters())
+    for (name, without), with_decay in zip(plain.named_parameters(), decayed.parameters(), strict=True):
+        shrunk = 0.1 * 0.5 * start[name] if start[name].dim() > 1 else torch.zeros_like(start[name])
+        torch.testing.assert_close(without - with_decay, shrunk, rtol=1e-3, atol=1e-6)
+
+
+def test_metrics_are_those_of_the_table_and_sane() -> None:
+    _, metrics = train(small(), {}, [some_samples(), some_samples(40)], replace(SETTINGS, samples=100), 3, 1)
+    assert set(metrics) == {
+        "iteration", "learning_rate", "samples", "window_positions", "steps", "policy_loss", "value_loss",
+        "reward_loss", "total_loss", "policy_agreement", "value_accuracy", "reward_accuracy", "gradient_norm",
+        "seconds", "samples_per_second",
+    }  # fmt: skip
+    assert (metrics["iteration"], metrics["samples"], metrics["window_positions"], metrics["steps"]) == (3, 100, 136, 4)
+    assert metrics["value_loss"] == pytest.approx(math.log(3), rel=0.3)  # an untrained network knows nothing
+    assert metrics["total_loss"] == pytest.approx(
+        sum(metrics[f"{head}_loss"] for head in ("policy", "value", "reward"))
+    )
+    assert all(0 <= metrics[name] <= 1 for name in ("policy_agreement", "value_accuracy", "reward_accuracy"))
+    assert metrics["gradient_norm"] > 0 and metrics["seconds"] > 0

@@ -27,7 +27,7 @@ class Othello:
 
     size: int
     full: int  # every square of the board
-    directions: tuple[tuple[int, int], ...]  # (shift, squares that can be landed on); opposite directions mirror
+    lines: tuple[tuple[int, int, int], ...]  # shift, and the squares that can be landed on by << and by >>
 
     @property
     def squares(self) -> int:
@@ -55,10 +55,10 @@ class Othello:
 
     def placements(self, own: Words, opp: Words) -> Words:
         """Return the squares where the player to move may place a disc, as bitboards [...]."""
-        found = own & 0
-        for direction in self.directions:
-            found = found | self._step(self._run(own, opp, direction), direction)
-        return found & ~(own | opp) & self.full
+        shift, ahead, behind = self._lines(own)
+        up, down = self._runs(own, opp)
+        ends = ((up << shift) & ahead) | ((down >> shift) & behind)
+        return _union(ends) & ~(own | opp) & self.full
 
     def place(self, own: Words, opp: Words, action: Words) -> tuple[Words, Words]:
         """Return the next position (own, opp), seen by the opponent, after `action` [...]; legality is not checked.
@@ -68,19 +68,21 @@ class Othello:
         """
         square = (own & 0) + 1 << (action & 63)
         square = square * (action < self.squares)  # a pass places nothing
-        turned = own & 0
-        for there, back in zip(self.directions, reversed(self.directions), strict=True):
-            turned = turned | (self._run(square, opp, there) & self._run(own, opp, back))
+        up, down = self._runs(square, opp)
+        from_above, from_below = reversed(self._runs(own, opp))
+        turned = _union((up & from_above) | (down & from_below))
         return opp & ~turned, own | square | turned
 
     def legal(self, own: Words, opp: Words) -> Words:
         """Return which actions are legal, as booleans [..., N² + 1]; none is in a finished game."""
-        mine = self.placements(own, opp)
-        must_pass = (mine == 0) & (self.placements(opp, own) != 0)
-        flags = unpack(mine, self.squares) != 0
-        if isinstance(mine, torch.Tensor):
-            return torch.cat([flags, must_pass[..., None]], dim=-1)
-        return np.concatenate([flags, must_pass[..., None]], axis=-1)
+        if isinstance(own, torch.Tensor):
+            sides = torch.stack([own, opp])
+            mine, theirs = self.placements(sides, sides.flip(0))
+            must_pass = (mine == 0) & (theirs != 0)
+            return torch.cat([unpack(mine, self.squares) != 0, must_pass[..., None]], dim=-1)
+        mine, theirs = self.placements(own, opp), self.placements(opp, own)
+        must_pass = (mine == 0) & (theirs != 0)
+        return np.concatenate([unpack(mine, self.squares) != 0, must_pass[..., None]], axis=-1)
 
     def terminal(self, own: Words, opp: Words) -> Words:
         """Return whether neither side can place a disc, as booleans [...]."""
@@ -108,18 +110,37 @@ class Othello:
         both = np.stack([own, opp], axis=-1)
         return unpack(both, self.squares).astype(np.float32).reshape(shape)
 
-    def _step(self, squares: Words, direction: tuple[int, int]) -> Words:
-        """Return `squares` moved by one in a direction; what would leave the board or wrap round an edge is dropped."""
-        shift, landing = direction
-        moved = squares << shift if shift > 0 else squares >> -shift
-        return moved & landing
+    def _runs(self, origin: Words, opp: Words) -> tuple[Words, Words]:
+        """Return the opposing discs joined to `origin` [...] by an unbroken run along each of the four lines.
 
-    def _run(self, origin: Words, opp: Words, direction: tuple[int, int]) -> Words:
-        """Return the opposing discs joined to `origin` by an unbroken run in a direction."""
-        run = self._step(origin, direction) & opp
+        First towards higher bits, then towards lower ones, [4, ...] each. What would leave the board or wrap round an
+        edge is dropped by the landing masks.
+        """
+        shift, ahead, behind = self._lines(origin)
+        ahead, behind = ahead & opp, behind & opp
+        up, down = (origin << shift) & ahead, (origin >> shift) & behind
         for _ in range(self.size - 3):
-            run = run | (self._step(run, direction) & opp)
-        return run
+            up = up | ((up << shift) & ahead)
+            down = down | ((down >> shift) & behind)
+        return up, down
+
+    def _lines(self, like: Words) -> tuple[Words, Words, Words]:
+        """Return shift and landing masks of the four lines, [4, 1, …], for boards shaped and placed like `like`."""
+        device = str(like.device) if isinstance(like, torch.Tensor) else None
+        return _lines_for(self.lines, device, like.ndim)
+
+
+def _union(lines: Words) -> Words:
+    """Return the union [...] of bitboards [4, ...]."""
+    return lines[0] | lines[1] | lines[2] | lines[3]
+
+
+@cache
+def _lines_for(lines: tuple[tuple[int, int, int], ...], device: str | None, dimensions: int) -> tuple:
+    table = np.array(lines, dtype=np.int64).T.reshape(3, len(lines), *[1] * dimensions)
+    if device is None:
+        return tuple(table)
+    return tuple(torch.tensor(table, device=device))
 
 
 @cache
@@ -127,18 +148,16 @@ def othello(size: int) -> Othello:
     """Return the rules for N×N boards; N must be one of 4, 5, 6 and 8."""
     if size not in SIZES:
         raise bad("board size", "game.size", f"one of {', '.join(map(str, SIZES))}", size)
-    squares = range(size * size)
-    directions = []
-    for down in (-1, 0, 1):
-        for right in (-1, 0, 1):
-            if down or right:
-                landing = sum(
-                    1 << square
-                    for square in squares
-                    if 0 <= square // size - down < size and 0 <= square % size - right < size
-                )
-                directions.append((down * size + right, signed(landing)))
-    return Othello(size, signed((1 << size * size) - 1), tuple(directions))
+
+    def landing(down: int, right: int) -> int:
+        """Squares whose neighbour against the direction is on the board."""
+        rows = [row for row in range(size) if 0 <= row - down < size]
+        columns = [column for column in range(size) if 0 <= column - right < size]
+        return signed(sum(1 << row * size + column for row in rows for column in columns))
+
+    forward = ((0, 1), (1, -1), (1, 0), (1, 1))  # towards higher bits
+    lines = tuple((down * size + right, landing(down, right), landing(-down, -right)) for down, right in forward)
+    return Othello(size, signed((1 << size * size) - 1), lines)
 
 
 def square_name(size: int, action: int) -> str:

@@ -57,7 +57,7 @@ def turn_actions(size: int, actions: Words, k: Words) -> Words:
     """Return where symmetry k[i] takes actions[i], [n]."""
     targets = np.argsort(action_sources(size), axis=1)
     if isinstance(actions, torch.Tensor):
-        return torch.from_numpy(targets).to(actions.device)[k, actions]
+        return torch.tensor(targets, device=actions.device)[k, actions]
     return targets[k, actions]
 
 
@@ -81,7 +81,7 @@ def canonical_bitboards(size: int, own: Words, opp: Words) -> tuple[Words, Words
 def _gather(rows: Words, table: np.ndarray, k: Words) -> Words:
     """Return rows [n, m] with row i permuted by table[k[i]]."""
     if isinstance(rows, torch.Tensor):
-        return rows.gather(1, torch.from_numpy(table).to(rows.device)[k])
+        return rows.gather(1, torch.tensor(table, device=rows.device)[k])
     return np.take_along_axis(rows, table[k], axis=1)
 
 

@@ -35,18 +35,23 @@ class Samples:
 
     def take(self, rows: np.ndarray) -> Samples:
         """Return the samples with these indices."""
-        return Samples(*(getattr(self, field.name)[rows] for field in fields(self)))
+        return Samples(*(column[rows] for column in self.columns()))
+
+    def columns(self) -> tuple[np.ndarray, ...]:
+        """Return the seven arrays, in the order above."""
+        return tuple(getattr(self, field.name) for field in fields(self))
 
 
 def concatenate(parts: list[Samples]) -> Samples:
     """Return the samples of all parts (at least one), in order."""
-    return Samples(*(np.concatenate(column) for column in zip(*map(_columns, parts), strict=True)))
+    return Samples(*(np.concatenate(column) for column in zip(*(part.columns() for part in parts), strict=True)))
 
 
 def write_samples(path: str | Path, samples: Samples, size: int) -> None:
     """Write samples of N×N positions, whole or not at all; refuse what `read_samples` would refuse."""
     _verify(samples, size, path)
-    table = np.concatenate([column.reshape(len(samples), -1) for column in _columns(samples)], axis=1)
+    columns = zip(samples.columns(), _widths(size), strict=True)
+    table = np.concatenate([column.reshape(len(samples), width) for column, width in columns], axis=1)
     with files.replacing(path) as temporary, temporary.open("wb") as out:
         out.write(np.array(len(samples), dtype="<i4").tobytes())
         out.write(table.astype("<f4", copy=False).tobytes())
@@ -119,10 +124,6 @@ def board_keys(board: np.ndarray, size: int) -> np.ndarray:
     return np.packbits(bits, axis=2, bitorder="little").view("<u8")[:, :, 0]
 
 
-def _columns(samples: Samples) -> tuple[np.ndarray, ...]:
-    return tuple(getattr(samples, field.name) for field in fields(samples))
-
-
 def _widths(size: int) -> tuple[int, ...]:
     """Return how many numbers each field of a sample holds, in the order of `Samples`."""
     squares = size * size
@@ -136,12 +137,12 @@ def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
 
 def _verify(samples: Samples, size: int, path: str | Path) -> None:
     """Refuse samples that cannot be right, naming the file, the first such sample and the field."""
-    for field, column, width in zip(fields(samples), _columns(samples), _widths(size), strict=True):
+    for field, column, width in zip(fields(samples), samples.columns(), _widths(size), strict=True):
         shape = (len(samples), width) if field.name not in ("valid", "weight") else (len(samples),)
         if column.shape != shape:
             raise bad("dataset", f"{path}: {field.name}", f"shape {shape}", column.shape)
         _require(path, field.name, np.isfinite(column), column, "a finite number")
-    board, policy, mask, value, reward, valid, weight = _columns(samples)
+    board, policy, mask, value, reward, valid, weight = samples.columns()
     own, opp = np.split(board, 2, axis=1)
     _require(path, "board", (board == 0) | (board == 1), board, "0 or 1")
     _require(path, "board", own * opp == 0, own + opp, "at most one disc on a square")

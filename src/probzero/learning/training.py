@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import astuple
 from typing import Any
 
 import numpy as np
@@ -88,11 +87,11 @@ def _optimizer(model: ProbZeroNet, state: OptimizerState, rate: float, decay: fl
         {"params": [p for p in named.values() if p.dim() > 1], "weight_decay": decay},
         {"params": [p for p in named.values() if p.dim() <= 1], "weight_decay": 0.0},
     ]
-    optimizer = torch.optim.AdamW(groups, lr=rate, foreach=True)
+    optimizer = torch.optim.AdamW(groups, lr=rate, fused=True)
     if state:
         for name, parameter in named.items():
             optimizer.state[parameter] = {
-                "step": state["step"].clone(),
+                "step": state["step"].clone().to(parameter.device),
                 "exp_avg": _like(state[f"first.{name}"], parameter),
                 "exp_avg_sq": _like(state[f"second.{name}"], parameter),
             }
@@ -115,7 +114,7 @@ def _state(model: ProbZeroNet, optimizer: torch.optim.AdamW) -> OptimizerState:
 
 
 def _tensors(samples: Samples, exponent: float, device: torch.device | str) -> Batch:
-    columns = [torch.from_numpy(column).to(device) for column in astuple(samples)]
+    columns = [torch.from_numpy(column).to(device) for column in samples.columns()]
     return Batch(*columns)._replace(weight=columns[-1] ** exponent)
 
 

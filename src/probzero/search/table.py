@@ -5,8 +5,9 @@ from __future__ import annotations
 import torch
 
 from probzero.errors import bad
+from probzero.search import compiled
 
-_EMPTY = torch.iinfo(torch.int64).max
+_EMPTY = compiled.EMPTY
 
 
 class KeyTable:
@@ -26,7 +27,28 @@ class KeyTable:
     def insert(self, keys: torch.Tensor, hashes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Find each key [n, width] by its hash [n], adding it if absent.
 
-        Returns the entries [n] and the rows [k] that were added, one for each distinct new key, in entry order.
+        Returns the entries [n] and the rows [k] that were added, one for each distinct new key, in entry order."""
+        if keys.device.type == "cpu":
+            return self._insert_compiled(keys, hashes)
+        return self.insert_in_step(keys, hashes)
+
+    def _insert_compiled(self, keys: torch.Tensor, hashes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        entries, added = torch.empty_like(hashes), torch.empty_like(hashes)
+        count, fresh = compiled.insert(
+            keys.numpy(),
+            hashes.numpy(),
+            self._slots.numpy(),
+            self.keys.numpy(),
+            self.count,
+            entries.numpy(),
+            added.numpy(),
+        )
+        self._reserve(count - self.count)
+        return entries, added[:fresh]
+
+    def insert_in_step(self, keys: torch.Tensor, hashes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """The same with tensor operations on any device.
+
         All keys probe in step. Those at an empty slot bid for it, the lowest row wins and writes its key, and the
         others look at the slot again: an equal key then finds its entry, a different one moves on.
         """

@@ -63,7 +63,8 @@ class Tree:
         self.root = torch.zeros(games, dtype=torch.int64, device=device)  # [G]
         self.game_key = torch.zeros(games, dtype=torch.int64, device=device)  # [G] root of the game's randomness
         self._slots = torch.arange(rules.actions, device=device)
-        self._row_marks = torch.zeros(capacity, dtype=torch.int64, device=device)  # scratch of `distinct`
+        self.scratch = torch.zeros(capacity, dtype=torch.int64, device=device)  # [M] of use within one call only
+        self.rank_heads = torch.full((2 * rules.squares + 2,), -1, device=device)  # [ranks] −1 between calls
 
     @property
     def own(self) -> torch.Tensor:
@@ -119,8 +120,8 @@ class Tree:
     def distinct(self, nodes: torch.Tensor) -> torch.Tensor:
         """Return nodes [n] without repetitions, in an order that does not matter to any result."""
         rows = torch.arange(len(nodes), device=self.device)
-        self._row_marks[nodes] = rows
-        return nodes[self._row_marks[nodes] == rows]
+        self.scratch[nodes] = rows
+        return nodes[self.scratch[nodes] == rows]
 
     def child_of(self, nodes: torch.Tensor, action: torch.Tensor) -> torch.Tensor:
         """Return the child [n] that a legal action [n] leads to from evaluated nodes [n], reached or not."""

@@ -1,0 +1,166 @@
+# mypy: disable-error-code="no-untyped-def"
+"""The sequential form of the search's inner loops, compiled for processors.
+
+On a GPU a batch is a few large tensor operations (`table`, `descent`). On a processor the same operations are so small
+that calling them costs more than doing them: 20 games spend over half of their time on calls. So there the same
+arrays are walked node by node in machine code. Both forms give the same graphs; tests hold both to a slow third.
+
+All compiled functions stand in this one file because numba's cache on disk does not notice changes in other files.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+EMPTY = np.iinfo(np.int64).max  # marks a free slot of a hash table
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+FIRST = np.uint64(0xBF58476D1CE4E5B9)
+SECOND = np.uint64(0x94D049BB133111EB)
+U11, U27, U30, U31 = np.uint64(11), np.uint64(27), np.uint64(30), np.uint64(31)
+
+
+@njit(cache=True, nogil=True)
+def insert(keys, hashes, slots, held, count, entries, added):
+    """`KeyTable.insert` for keys [n, width]: fill entries [n] and added [n]; return the number of entries and of added.
+
+    Stops with a count above len(held) when the table is full, having stored what fits.
+    """
+    mask = len(slots) - 1
+    fresh = 0
+    for row in range(len(keys)):
+        slot = hashes[row] & mask
+        while True:
+            entry = slots[slot]
+            if entry == EMPTY:
+                if count >= len(held):
+                    return count + 1, fresh
+                slots[slot] = count
+                held[count] = keys[row]
+                entries[row] = count
+                added[fresh] = row
+                fresh += 1
+                count += 1
+                break
+            same = True
+            for column in range(keys.shape[1]):
+                same &= held[entry, column] == keys[row, column]
+            if same:
+                entries[row] = entry
+                break
+            slot = (slot + 1) & mask
+    return count, fresh
+
+
+@njit(cache=True, nogil=True)
+def _mixed(word, state):
+    word = (word ^ state) + GOLDEN
+    word = (word ^ (word >> U30)) * FIRST
+    word = (word ^ (word >> U27)) * SECOND
+    return word ^ (word >> U31)
+
+
+@njit(cache=True, nogil=True)
+def _uniform(word):
+    return np.float64(word >> U11) * 2.0**-53
+
+
+@njit(cache=True, nogil=True)
+def _divide(share, count, volume, drawn_key, systematic):
+    """Turn weights share[: len(count)] into particle counts; see `splitting` for the two schemes."""
+    total = 0.0
+    for slot in range(len(count)):
+        total += share[slot]
+        share[slot] = total  # from here on the running sum
+        count[slot] = 0
+    if total == 0:
+        return
+    if systematic:
+        drawn = _uniform(_mixed(drawn_key, np.uint64(0)))
+        before = 0
+        for slot in range(len(count)):
+            upto = min(volume, np.int64(share[slot] / total * volume + drawn))
+            count[slot] = upto - before
+            before = upto
+        return
+    first = _mixed(drawn_key, np.uint64(0))
+    for particle in range(volume):
+        drawn = _uniform(_mixed(np.uint64(particle), first))
+        for slot in range(len(count)):
+            if drawn < share[slot] / total:
+                count[slot] += 1
+                break
+
+
+@njit(cache=True, nogil=True)
+def descend(
+    roots, particles, salt, systematic, key, rank, evaluated, closed, visits, volume,
+    first_edge, edge_count, edge_child, edge_policy, heads, following, touched, leaves,
+):  # fmt: skip
+    """`descent.descend`: fill touched (a game's nodes in order of rank) and leaves; return how many of each.
+
+    `heads` [ranks] (all −1) and `following` [M] are lists of waiting nodes, one for each rank.
+    """
+    split = found = 0
+    share = np.zeros(128)
+    counts = np.zeros(128, np.int64)
+    for root in roots:
+        volume[root] = particles
+        heads[rank[root]] = root
+        following[root] = -1
+        for level in range(rank[root], len(heads)):
+            while heads[level] >= 0:
+                node = heads[level]
+                heads[level] = following[node]
+                touched[split] = node
+                split += 1
+                waiting = volume[node]
+                volume[node] = 0
+                visits[node] += waiting
+                edges = edge_count[node]
+                first = first_edge[node]
+                weighty = False
+                untried = 0
+                for slot in range(edges):
+                    child = edge_child[first + slot]
+                    untried += child < 0
+                    may = child < 0 or not closed[child]
+                    share[slot] = edge_policy[first + slot] if may else 0.0
+                    weighty |= share[slot] > 0
+                if not weighty:
+                    for slot in range(edges):
+                        child = edge_child[first + slot]
+                        share[slot] = 1.0 if child < 0 or not closed[child] else 0.0
+                count = counts[:edges]
+                _divide(share, count, waiting, np.uint64(key[node] ^ salt), systematic)
+                bucket = 0
+                for slot in range(edges):
+                    if edge_child[first + slot] < 0:
+                        bucket += count[slot]
+                place = 0
+                for slot in range(edges):
+                    child = edge_child[first + slot]
+                    given = count[slot]
+                    if child < 0:
+                        given = bucket // untried + (place < bucket % untried)
+                        place += 1
+                        child = ~child
+                    if given == 0:
+                        continue
+                    edge_child[first + slot] = child  # explored from now on
+                    if not evaluated[child]:
+                        if volume[child] == 0:
+                            leaves[found] = child
+                            found += 1
+                        volume[child] += given
+                    elif closed[child]:  # a shared child that was closed from elsewhere: nothing to do below it
+                        visits[child] += given
+                    else:
+                        if volume[child] == 0:
+                            following[child] = heads[rank[child]]
+                            heads[rank[child]] = child
+                        volume[child] += given
+    for leaf in leaves[:found]:
+        visits[leaf] += volume[leaf]
+        volume[leaf] = 0
+    return split, found
