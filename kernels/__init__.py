@@ -1,4 +1,4 @@
-"""The two hot operations of the search: each a plain torch reference, a Triton kernel and one entry point."""
+"""The two hot operations of the search: each with a plain torch reference, a Triton kernel and one entry point."""
 
 from __future__ import annotations
 

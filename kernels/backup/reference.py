@@ -1,4 +1,4 @@
-"""backup in plain torch: the path on the CPU and the oracle of the kernel's tests.
+"""backup in plain torch: the oracle of the tests.
 
 For a touched node with explored edges C (all of them, not only those touched), w = winner_prob over C by the
 children's value_search, and m the explored mass:
