@@ -10,7 +10,7 @@ from slow_search import SlowSearch
 
 from probzero.games.othello import othello
 from probzero.learning.dataset import Samples
-from probzero.learning.targets import extract
+from probzero.learning.targets import extract, renormalised
 from probzero.search.choice import sample
 
 
@@ -70,3 +70,11 @@ def test_without_a_terminal_in_the_graph_no_reward_target_is_valid() -> None:
     search.run(torch.tensor([0]), 2, 2, 0)
     samples = extract(search.tree, 1.0)
     assert len(samples.valid) and not samples.valid.any() and not samples.reward.any()
+
+
+def test_weights_as_small_as_float32_goes_still_sum_to_one() -> None:
+    weight = torch.tensor([[1.0, 3e-42, 1e-42], [0.5, 0.0, 0.0], [0.2, 0.3, 0.5], [1.0, 0.0, 0.0]])
+    has = torch.tensor([[False, True, True], [False, True, True], [True, True, False], [False, False, False]])
+    expected = [[0, 0.75, 0.25], [0, 0.5, 0.5], [0.4, 0.6, 0], [0, 0, 0]]
+    assert torch.allclose(renormalised(weight, has), torch.tensor(expected), atol=1e-3)
+    assert renormalised(weight, has).sum(1).tolist() == pytest.approx([1, 1, 1, 0])

@@ -74,9 +74,19 @@ def argument(seed, player):
 
 
 def row(player):
-    """A player's row of the tournament: the player, then its opponents, who are listed before it."""
-    place = PLAYERS.index(player)
-    return [player, *PLAYERS[:place]]
+    """A player's row of the tournament: the player, then its opponents.
+
+    A network meets the networks before it and the anchors, so that its row can be played as soon as it is trained.
+    """
+    if player in NETWORKS:
+        return [player, *NETWORKS[: NETWORKS.index(player)], *CONFIG.arena.anchors]
+    return [player, *CONFIG.arena.anchors[: CONFIG.arena.anchors.index(player)]]
+
+
+def rows(wildcards):
+    """Input function: the rows of all players that have opponents in theirs."""
+    players = [player for player in PLAYERS if len(row(player)) > 1]
+    return expand("<run>/seed{seed}/matches/{player}.csv", seed=wildcards.seed, player=players)
 
 
 def metrics(folder, shards):

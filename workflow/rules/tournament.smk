@@ -1,4 +1,4 @@
-# The tournament: every player meets every other; one job plays a player's row, its games against those listed before it.
+# The tournament: every player meets every other; one job plays a player's row (see `row`).
 
 
 localrules:
@@ -29,7 +29,7 @@ rule match:
 
 rule elo:
     input:
-        expand("<run>/seed{{seed}}/matches/{player}.csv", player=PLAYERS[1:]),
+        rows,
     output:
         ratings="<run>/seed{seed}/tables/ratings.csv",
         differences="<run>/seed{seed}/tables/differences.csv",

@@ -1,6 +1,7 @@
 # Exact truth: an evaluation set solved to the end, and every network of the tournament measured against it.
 SOLVABLE = CONFIG.game.size in (4, 5)  # larger boards have no truth to compare with
-HELD_OUT = f"{CONFIG.training.iterations + 1:04}"  # one more shard of self-play, from which no network learns
+# One more shard of self-play, half-way through the run, from which no network learns.
+HELD_OUT = f"{(CONFIG.training.iterations + 1) // 2:04}/shard{CONFIG.selfplay.shards}"
 
 
 localrules:
@@ -10,7 +11,7 @@ localrules:
 
 rule positions:
     input:
-        f"<run>/seed{{seed}}/selfplay/{HELD_OUT}/shard0.bin",
+        f"<run>/seed{{seed}}/selfplay/{HELD_OUT}.bin",
     output:
         "<run>/seed{seed}/truth/positions.csv",
     log:

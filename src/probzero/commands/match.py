@@ -1,4 +1,4 @@
-"""probzero match: the row of one player in the tournament, all its games against the players listed before it."""
+"""probzero match: the row of one player in the tournament, all its games against the opponents named."""
 
 from __future__ import annotations
 

@@ -35,12 +35,21 @@ def reward_targets(
     for level in nodes.split(sizes):
         edges = tree.edges_of(level)
         has = known[edges.child] & edges.explored
-        weight = tree.weights(edges, temperature) * has
-        total = weight.sum(1, keepdim=True)
-        weight = torch.where(total > 0, weight / total.clamp(min=1e-38), has / has.sum(1, keepdim=True).clamp(min=1))
+        weight = renormalised(tree.weights(edges, temperature), has)
         reward[level] = (weight[..., None] * wdl.flip(reward[edges.child])).sum(1)
         known[level] = has.any(1)
     return reward, known
+
+
+def renormalised(weight: torch.Tensor, has: torch.Tensor) -> torch.Tensor:
+    """Return weights [n, K] over the columns that `has` [n, K] marks, summing to 1 where there is one.
+
+    Weights may be as small as float32 goes, so they are divided in float64; where all are 0 the marked ones share.
+    """
+    weight = weight.double() * has
+    total = weight.sum(1, keepdim=True)
+    even = has / has.sum(1, keepdim=True).clamp(min=1)
+    return torch.where(total > 0, weight / torch.where(total > 0, total, 1.0), even).float()
 
 
 def extract(tree: Tree, temperature: float) -> Samples:
