@@ -30,15 +30,25 @@ def fewest_replies(rules: Othello, own: torch.Tensor, opp: torch.Tensor) -> torc
 SCORES: dict[str, Score] = {"random": indifferent, "greedy": most_discs, "mobility": fewest_replies}
 
 
-class OnePlyPlayer:
-    """Plays the legal move with the highest score; equal ones are decided by the game's key."""
+class Follower:
+    """What players without a tree share: from move to move they keep the positions of their games, nothing else."""
 
-    def __init__(self, rules: Othello, score: Score) -> None:
+    def __init__(self, rules: Othello) -> None:
         self.rules = rules
-        self.score = score
 
     def begin(self, own: torch.Tensor, opp: torch.Tensor, keys: torch.Tensor) -> None:
         self.own, self.opp, self.keys = own.clone(), opp.clone(), keys.clone()
+
+    def observe(self, games: torch.Tensor, action: torch.Tensor) -> None:
+        self.own[games], self.opp[games] = self.rules.place(self.own[games], self.opp[games], action)
+
+
+class OnePlyPlayer(Follower):
+    """Plays the legal move with the highest score; equal ones are decided by the game's key."""
+
+    def __init__(self, rules: Othello, score: Score) -> None:
+        super().__init__(rules)
+        self.score = score
 
     def choose(self, games: torch.Tensor, ply: int) -> torch.Tensor:
         own, opp = self.own[games], self.opp[games]
@@ -49,6 +59,3 @@ class OnePlyPlayer:
         score = torch.full(legal.shape, -torch.inf, dtype=torch.float64)
         score[row, action] = self.score(self.rules, *after).double() + chance
         return score.argmax(1)
-
-    def observe(self, games: torch.Tensor, action: torch.Tensor) -> None:
-        self.own[games], self.opp[games] = self.rules.place(self.own[games], self.opp[games], action)

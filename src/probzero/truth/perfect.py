@@ -9,20 +9,19 @@ import torch
 from probzero.arena.match import play_out
 from probzero.arena.openings import random_openings
 from probzero.arena.players import Player
+from probzero.arena.simple_players import Follower
+from probzero.games.bits import popcount
 from probzero.games.othello import Othello
 from probzero.random_keys import key, uniform
 from probzero.truth.labels import Solver, best_moves
 
 
-class PerfectPlayer:
+class PerfectPlayer(Follower):
     """Plays a move that keeps the exact margin; equal ones are decided by the game's key. Needs a solvable board."""
 
     def __init__(self, rules: Othello, threads: int = 1) -> None:
-        self.rules = rules
+        super().__init__(rules)
         self.solver = Solver(rules.size, threads=threads)
-
-    def begin(self, own: torch.Tensor, opp: torch.Tensor, keys: torch.Tensor) -> None:
-        self.own, self.opp, self.keys = own.clone(), opp.clone(), keys.clone()
 
     def choose(self, games: torch.Tensor, ply: int) -> torch.Tensor:
         positions = torch.stack([self.own[games], self.opp[games]], dim=1)
@@ -31,9 +30,6 @@ class PerfectPlayer:
         good = torch.from_numpy(best_moves(labels))[which]
         chance = uniform((self.keys[games] ^ key("perfect", ply))[:, None], torch.arange(self.rules.actions))
         return torch.where(good, chance, -1.0).argmax(1)
-
-    def observe(self, games: torch.Tensor, action: torch.Tensor) -> None:
-        self.own[games], self.opp[games] = self.rules.place(self.own[games], self.opp[games], action)
 
 
 def games_from_wins(
@@ -63,13 +59,9 @@ def games_from_wins(
     return pd.DataFrame(
         {
             "opening": number.tolist(),
-            "discs": (rules.squares - _empty(rules, own, opp)).tolist(),
+            "discs": popcount(own | opp).tolist(),
             "moves_first": (1 - turn).tolist(),
             "margin": margin.tolist(),
             "result": margin.sign().tolist(),
         }
     )
-
-
-def _empty(rules: Othello, own: torch.Tensor, opp: torch.Tensor) -> torch.Tensor:
-    return (rules.encode(own, opp) == 0).all(1).sum((1, 2))
