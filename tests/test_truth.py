@@ -140,11 +140,14 @@ def test_perfect_play_wins_every_won_position_against_itself() -> None:
 def test_blunders_are_counted_as_plain_minimax_counts_them() -> None:
     rules = othello(4)
     played = play_randomly(rules, 30, rules.longest_game, seed=9)
-    games = pd.DataFrame({"moves": [move_names(4, row[row >= 0]) for row in played.action.T]})
+    rows = [row[row >= 0].tolist() for row in played.action.T]
+    games = pd.DataFrame(
+        {"opening_moves": [move_names(4, row[:2]) for row in rows], "moves": [move_names(4, row[2:]) for row in rows]}
+    )
     lost, clean = [], 0
-    for row in played.action.T:
-        board, spoiled = SlowOthello.start(4), False
-        for move in row[row >= 0].tolist():
+    for row in rows:
+        board, spoiled = SlowOthello.start(4).after(row[0]).after(row[1]), False
+        for move in row[2:]:
             drop = minimax(board) + minimax(board.after(move))
             lost.append(drop)
             spoiled |= drop > 0
@@ -158,7 +161,7 @@ def test_blunders_are_counted_as_plain_minimax_counts_them() -> None:
 
 def test_a_recorded_illegal_move_is_refused() -> None:
     with pytest.raises(ProbZeroError, match="game 0, ply 2: expected a legal move"):
-        count_blunders(RULES, pd.DataFrame({"moves": ["d3 d3"]}), threads=1)
+        count_blunders(RULES, pd.DataFrame({"opening_moves": ["d3"], "moves": ["d3"]}), threads=1)
 
 
 def test_the_ceiling_never_learns_from_held_out_positions_in_any_turn(positions: pd.DataFrame) -> None:

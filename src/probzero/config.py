@@ -43,6 +43,7 @@ class SelfPlay:
     games: int
     particles: int
     batches: int
+    random_plies: int
     exploration: float
     capacity: int
     device: str

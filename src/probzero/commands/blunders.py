@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     settings = config.load(args.config, NEEDS)
-    games = pd.concat([read_table(path, ["game", "moves"]) for path in args.games], ignore_index=True)
+    games = pd.concat([read_table(path, ["game", "opening_moves", "moves"]) for path in args.games], ignore_index=True)
     counts = count_blunders(othello(settings.game.size), games, settings.truth.threads)
     write_json(args.output, {"iteration": args.iteration, **counts})
     progress.report(f"blunders, iteration {args.iteration}", f"{counts['blunders_per_game']:.2f} a game of self-play")

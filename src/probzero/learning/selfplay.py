@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import torch
@@ -15,7 +15,7 @@ from probzero.games.othello import Othello, move_names, othello
 from probzero.learning.dataset import Samples
 from probzero.learning.targets import extract
 from probzero.network.inference import Evaluator
-from probzero.random_keys import key
+from probzero.random_keys import key, uniform
 from probzero.search.choice import sample
 from probzero.search.evaluation import CachedEvaluation, Evaluate
 from probzero.search.particle import ParticleSearch
@@ -27,7 +27,7 @@ class Shard:
     """What the self-play of a shard leaves behind."""
 
     samples: Samples  # of all positions of the search graphs, merged
-    games: pd.DataFrame  # game, moves, plies, margin (Black's discs − White's)
+    games: pd.DataFrame  # game, opening_moves, moves, plies (without the opening), margin (Black's discs − White's)
     metrics: dict[str, Any]
 
 
@@ -54,8 +54,8 @@ def play_shard(
     if config.search.cache:
         evaluate = CachedEvaluation(evaluator, rules.actions, settings.capacity, device)
     search = ParticleSearch(tree, evaluate, config.search)
-    black, white = rules.start()
-    search.start(games, torch.full_like(games, black), torch.full_like(games, white))
+    opening = _openings(rules, settings.random_plies, tree.game_key)
+    search.start(games, opening.own, opening.opp)
 
     moves, exhausted = [], 0
     going = games
@@ -75,7 +75,7 @@ def play_shard(
     samples = extract(tree, config.search.temperature)
     seconds = time.perf_counter() - began
     sent = evaluator.positions - sent_began
-    games_table = _games(rules, tree, torch.stack(moves, dim=1))
+    games_table = _games(rules, tree, opening.moves, torch.stack(moves, dim=1))
     metrics = {
         "iteration": iteration,
         "shard": shard,
@@ -95,16 +95,44 @@ def play_shard(
     return Shard(samples, games_table, metrics)
 
 
-def _games(rules: Othello, tree: Tree, moves: torch.Tensor) -> pd.DataFrame:
-    """Return a row per game from the final roots and the moves [G, plies] (−1 after the end)."""
-    plies = (moves >= 0).sum(1)
+class _Opening(NamedTuple):
+    """Where games begin, seen by the player to move."""
+
+    own: torch.Tensor  # [G]
+    opp: torch.Tensor  # [G]
+    moves: torch.Tensor  # [G, plies] actions, −1 after the last
+
+
+def _openings(rules: Othello, most: int, game_key: torch.Tensor) -> _Opening:
+    """Play between 0 and `most` random plies in each game, as its key says, stopping short of a finished game."""
+    black, white = rules.start()
+    own, opp = torch.full_like(game_key, black), torch.full_like(game_key, white)
+    plies = (uniform(game_key ^ key("random plies")) * (most + 1)).long()
+    moves = torch.full((len(game_key), most), -1, device=game_key.device)
+    for ply in range(most):
+        legal = rules.legal(own, opp)
+        drawn = uniform((game_key ^ key("random ply", ply))[:, None], torch.arange(rules.actions, device=own.device))
+        action = torch.where(legal, drawn, -1.0).argmax(1)
+        after = rules.place(own, opp, action)
+        play = (plies > ply) & ~rules.terminal(*after)
+        plies = torch.where(play, plies, 0)  # once stopped, stopped for good
+        moves[play, ply] = action[play]
+        own, opp = torch.where(play, after[0], own), torch.where(play, after[1], opp)
+    return _Opening(own, opp, moves)
+
+
+def _games(rules: Othello, tree: Tree, opening: torch.Tensor, moves: torch.Tensor) -> pd.DataFrame:
+    """Return a row per game from the final roots and the moves [G, plies] (−1 after the end) of opening and game."""
+    before, after = (opening >= 0).sum(1), (moves >= 0).sum(1)
     margin = rules.margin(tree.own[tree.root], tree.opp[tree.root])
-    margin = torch.where(plies % 2 == 0, margin, -margin)  # a pass is a ply: colours alternate
+    margin = torch.where((before + after) % 2 == 0, margin, -margin)  # a pass is a ply: colours alternate
+    names = [[move_names(rules.size, row[row >= 0]) for row in part.cpu().numpy()] for part in (opening, moves)]
     return pd.DataFrame(
         {
             "game": range(len(moves)),
-            "moves": [move_names(rules.size, row[row >= 0]) for row in moves.cpu().numpy()],
-            "plies": plies.tolist(),
+            "opening_moves": names[0],
+            "moves": names[1],
+            "plies": after.tolist(),
             "margin": margin.tolist(),
         }
     )
@@ -115,7 +143,7 @@ def _outcomes(games: pd.DataFrame) -> dict[str, Any]:
         "games": len(games),
         "moves": int(games.plies.sum()),
         "mean_plies": float(games.plies.mean()),
-        "distinct_games": int(games.moves.nunique()),
+        "distinct_games": len(games[["opening_moves", "moves"]].drop_duplicates()),
         "black_wins": int((games.margin > 0).sum()),
         "draws": int((games.margin == 0).sum()),
         "white_wins": int((games.margin < 0).sum()),

@@ -13,7 +13,9 @@ from probzero.truth.labels import label
 
 
 def count_blunders(rules: Othello, games: pd.DataFrame, threads: int) -> dict[str, Any]:
-    """Replay games (column `moves`) from the start and count the moves that lost the result for who made them.
+    """Replay games and count the moves that lost the result for who made them.
+
+    Column `opening_moves` leads from the start to where a game begins and is not counted; `moves` is.
 
     Half a result is lost where a win became a draw or a draw a loss, a whole one where a win became a loss.
     """
@@ -34,8 +36,10 @@ def count_blunders(rules: Othello, games: pd.DataFrame, threads: int) -> dict[st
 
 
 def _replayed(rules: Othello, games: pd.DataFrame) -> tuple[np.ndarray, ...]:
-    """Return own, opp, action and game number of every move of every game, [moves] each."""
-    sequences = [parse_moves(rules.size, moves) for moves in games.moves]
+    """Return own, opp, action and game number of every counted move of every game, [moves] each."""
+    openings = [parse_moves(rules.size, moves) for moves in games.opening_moves]
+    sequences = [before + parse_moves(rules.size, moves) for before, moves in zip(openings, games.moves, strict=True)]
+    first = np.array([len(before) for before in openings])  # ply of the first counted move
     table = np.full((len(sequences), max(map(len, sequences))), -1)
     for row, sequence in enumerate(sequences):
         table[row, : len(sequence)] = sequence
@@ -48,6 +52,7 @@ def _replayed(rules: Othello, games: pd.DataFrame) -> tuple[np.ndarray, ...]:
         illegal = ~rules.legal(own[going], opp[going])[np.arange(len(going)), action]
         if illegal.any():
             raise bad("games", f"game {going[illegal][0]}, ply {ply + 1}", "a legal move", "an illegal one")
-        parts.append((own[going].copy(), opp[going].copy(), action, going))
+        counted = ply >= first[going]
+        parts.append(tuple(column[counted] for column in (own[going], opp[going], action, going)))
         own[going], opp[going] = rules.place(own[going], opp[going], action)
     return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
