@@ -17,6 +17,7 @@ from probzero.report.tables import read_table
 
 CEILING = "ceiling"
 ALL = "all"
+DISCS_PER_BAND = 3
 NORMAL = float(norm.ppf(0.975))
 HEADS = (("value", style.BLUE, "o"), ("reward", style.VERMILION, "s"))
 COLOURS = (style.ORANGE, style.BLUE, style.GREEN, style.PURPLE, style.VERMILION)
@@ -110,35 +111,46 @@ def plot_truth(truth: pd.DataFrame, png: str | Path, pdf: str | Path) -> None:
                 axes.plot(x, 100 * rows["kept_share"], color=colour, marker="o", label=name)
                 for height in 100 * ceiling.loc[ceiling["particles"] == particles, "kept_share"]:
                     axes.axhline(height, color=colour, linestyle=":", linewidth=1)
-            axes.set_ylabel("Exact result kept (% of decisive positions)")
+            axes.set_ylabel("Exact result kept (%)")
         style.iterations_axis(panels[0])
         panels[1].set_xlabel("Leaf evaluations in self-play (millions)")
         panels[1].plot([], [], color=style.GREY, linestyle=":", linewidth=1, label="Trained on exact labels")
         handles, labels = panels[1].get_legend_handles_labels()
-        drawn.legend(handles, labels, loc="outside upper center", ncols=len(labels))
+        drawn.legend(handles, labels, loc="outside upper center", ncols=3)
         panels[1].xaxis.set_major_locator(MaxNLocator(nbins=6))
         style.save(drawn, png, pdf)
 
 
 def plot_errors(errors: pd.DataFrame, png: str | Path, pdf: str | Path) -> None:
-    """Share of lost results by disc count for the last checkpoint, raw and searched, with the raw ceiling."""
+    """Share of lost results by disc count, in bands, for the last checkpoint, raw and searched, and the raw ceiling."""
     table = errors[errors["source"] == ALL]
     last = table[table["iteration"] == table["iteration"].max()]
     ceiling = table[(table["player"] == CEILING) & (table["particles"] == 0)]
     with style.figure(style.SINGLE, 2.9) as (drawn, (axes,)):
         for (particles, rows), colour in zip(last.groupby("particles"), COLOURS, strict=False):
+            band = _lost_by_band(rows)
             name = "Raw policy" if particles == 0 else f"{particles} particles"
-            low, high = 100 * (1 - rows["share_high"]), 100 * (1 - rows["share_low"])
-            axes.fill_between(rows["discs"], low, high, color=colour, alpha=style.BAND, linewidth=0)
-            axes.plot(rows["discs"], 100 * (1 - rows["kept_share"]), color=colour, marker="o", label=name)
-        lost = 100 * (1 - ceiling["kept_share"])
-        axes.plot(ceiling["discs"], lost, color=style.GREY, linestyle=":", label="Exact labels, raw")
-        axes.set_xlabel("Discs on the board")
+            axes.fill_between(band["discs"], band["low"], band["high"], color=colour, alpha=style.BAND, linewidth=0)
+            axes.plot(band["discs"], band["lost"], color=colour, marker="o", label=name, clip_on=False)
+        band = _lost_by_band(ceiling)
+        axes.plot(band["discs"], band["lost"], color=style.GREY, linestyle=":", label="Exact labels, raw")
+        axes.set_xlabel(f"Discs on the board (middle of bands of {DISCS_PER_BAND})")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_ylabel("Exact result lost (%)")
         axes.set_ylim(bottom=0)
         style.legend_above(axes, 2)
         style.save(drawn, png, pdf)
+
+
+def _lost_by_band(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the percentage of lost results and its 95 % interval for bands of disc counts."""
+    band = rows["discs"] // DISCS_PER_BAND * DISCS_PER_BAND
+    sums = rows.groupby(band)[["positions", "kept"]].sum()
+    lost = 1 - sums["kept"] / sums["positions"]
+    bounds = [wilson(share, count, NORMAL) for share, count in zip(lost, sums["positions"], strict=True)]
+    low, high = (100 * np.array(bound) for bound in zip(*bounds, strict=True))
+    middle = sums.index.to_numpy() + (DISCS_PER_BAND - 1) / 2
+    return pd.DataFrame({"discs": middle, "lost": 100 * lost.to_numpy(), "low": low, "high": high})
 
 
 def plot_reliability(table: pd.DataFrame, png: str | Path, pdf: str | Path) -> None:
