@@ -19,7 +19,7 @@ from probzero.games.othello import move_names, othello
 from probzero.games.random_play import play_randomly
 from probzero.games.symmetry import canonical_bitboards, turn_bitboards
 from probzero.network.inference import Evaluation
-from probzero.truth.blunders import count_blunders
+from probzero.truth.blunders import count_blunders, read_games
 from probzero.truth.ceiling import exact_samples, train_ceiling, without
 from probzero.truth.labels import keeps_result, label
 from probzero.truth.measures import calibration_table, kept_table
@@ -157,6 +157,20 @@ def test_blunders_are_counted_as_plain_minimax_counts_them() -> None:
     assert counts["moves"] == len(lost) and counts["blunders"] == sum(drop > 0 for drop in lost) > 0
     assert counts["result_lost_per_game"] == pytest.approx(sum(lost) / 2 / 30)
     assert counts["games_without_blunder"] == clean
+
+
+def test_games_without_an_opening_are_read_as_games_from_the_start(tmp_path: Path) -> None:
+    path = tmp_path / "shard.csv"
+    path.write_text("game,opening_moves,moves\n0,,d3\n1,d3,d2\n")
+    assert read_games([path]).opening_moves.tolist() == ["", "d3"]
+    assert count_blunders(RULES, read_games([path]), threads=1)["moves"] == 2
+    path.write_text("game,moves\n0,d3\n")
+    with pytest.raises(
+        ProbZeroError, match=r"shard\.csv: expected the columns opening_moves and moves, found game, moves"
+    ):
+        read_games([path])
+    with pytest.raises(ProbZeroError, match="expected a CSV file, found nothing"):
+        read_games([tmp_path / "none.csv"])
 
 
 def test_a_recorded_illegal_move_is_refused() -> None:

@@ -5,14 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-import pandas as pd
-
 from probzero import config
 from probzero.commands import arguments, progress
 from probzero.files import write_json
 from probzero.games.othello import othello
-from probzero.report.tables import read_table
-from probzero.truth.blunders import count_blunders
+from probzero.truth.blunders import count_blunders, read_games
 
 NEEDS = ("game", "truth")
 
@@ -26,7 +23,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     settings = config.load(args.config, NEEDS)
-    games = pd.concat([read_table(path, ["game", "opening_moves", "moves"]) for path in args.games], ignore_index=True)
-    counts = count_blunders(othello(settings.game.size), games, settings.truth.threads)
+    counts = count_blunders(othello(settings.game.size), read_games(args.games), settings.truth.threads)
     write_json(args.output, {"iteration": args.iteration, **counts})
     progress.report(f"blunders, iteration {args.iteration}", f"{counts['blunders_per_game']:.2f} a game of self-play")
