@@ -154,3 +154,19 @@ def test_a_missing_file_of_the_new_run_is_named(reference, tmp_path, missing, me
 def test_a_reference_without_tables_is_refused(reference, tmp_path):
     with pytest.raises(ProbZeroError, match=r"reference: .*expected seed<S>/tables, found none"):
         compare.compare(reference, tmp_path / "nothing")
+
+
+def truth_table(folder: Path, kept: float) -> None:
+    rows = {"iteration": [0, 4, 4], "source": "all", "particles": [0, 0, 96], "kept_share": [0.4, kept, 0.97]}
+    table = pd.DataFrame(rows).assign(share_low=lambda t: t.kept_share - 0.02, share_high=lambda t: t.kept_share + 0.02)
+    tables.write_table(table, folder / "seed0/tables/truth.csv", folder / "seed0/tables/truth.md")
+
+
+@pytest.mark.parametrize(("kept", "expected"), [(0.87, compare.OK), (0.80, compare.DIFFERS)])
+def test_strength_against_exact_truth_is_compared(reference, tmp_path, kept, expected):
+    new = write_run(tmp_path / "new")
+    truth_table(reference, 0.89)
+    truth_table(new, kept)
+    found = compare.compare(new, reference)
+    assert verdict(found, "exact result kept last checkpoint : 0 particles") == expected
+    assert verdict(found, "exact result kept last checkpoint : 96 particles") == compare.OK

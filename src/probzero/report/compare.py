@@ -48,6 +48,9 @@ TOLERANCES = {
         "overlap", 0.05, "judged for the last checkpoint alone, and with some slack: scores between checkpoints in the "
         "middle of learning tell how fast a run happened to learn; they are shown only"
     ),
+    "exact result kept": Tolerance(
+        "overlap", 0, "shares of the last checkpoint on sets drawn alike; each has its own 95 % interval"
+    ),
     "policy_loss": Tolerance("relative", 0.10, "a wrong target, mask or weight moves a loss by more than this"),
     "value_loss": Tolerance("relative", 0.10, "as policy_loss"),
     "reward_loss": Tolerance("relative", 0.10, "as policy_loss"),
@@ -73,7 +76,7 @@ def compare(new_dir: str | Path, reference_dir: str | Path) -> pd.DataFrame:
     rows = [("", *_configuration(new_dir, reference_dir))]
     for seed in seeds:
         new, reference = new_dir / seed / "tables", reference_dir / seed / "tables"
-        parts = [part(new, reference) for part in (_training, _selfplay, _tournament, _bytes)]
+        parts = [part(new, reference) for part in (_training, _selfplay, _tournament, _truth, _bytes)]
         rows += [(seed.removeprefix("seed"), *row) for part in parts for row in part]
     return pd.DataFrame(rows, columns=COLUMNS)
 
@@ -140,6 +143,22 @@ def _tournament(new: Path, reference: Path) -> Iterator[Row]:
     )
     for pair in there:
         yield _overlap("match score", pair, here, there, judged=last in pair)
+
+
+def _truth(new: Path, reference: Path) -> Iterator[Row]:
+    """The last checkpoint against exact truth, for each search budget; boards that cannot be solved have no such table."""
+    if not (reference / "truth.csv").is_file():
+        return
+    columns = ("iteration", "source", "particles", "kept_share", "share_low", "share_high")
+    found: list[Estimates] = []
+    for folder in (new, reference):
+        table = tables.read_table(folder / "truth.csv", columns)
+        last = table[(table["iteration"] == table["iteration"].max()) & (table["source"] == "all")]
+        budgets = [("last checkpoint", f"{int(particles)} particles") for particles in last["particles"]]
+        shares = zip(last["kept_share"], last["share_low"], last["share_high"], strict=True)
+        found.append(dict(zip(budgets, shares, strict=True)))
+    for pair in found[1]:
+        yield _overlap("exact result kept", pair, *found)
 
 
 Estimates = dict[tuple[str, str], tuple[float, float, float]]  # of two players: value, low, high
