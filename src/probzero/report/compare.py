@@ -146,7 +146,7 @@ def _tournament(new: Path, reference: Path) -> Iterator[Row]:
 
 
 def _truth(new: Path, reference: Path) -> Iterator[Row]:
-    """The last checkpoint against exact truth, for each search budget; boards that cannot be solved have no such table."""
+    """The last checkpoint against exact truth, by search budget; large boards, never solved, have no such table."""
     if not (reference / "truth.csv").is_file():
         return
     columns = ("iteration", "source", "particles", "kept_share", "share_low", "share_high")
@@ -157,8 +157,9 @@ def _truth(new: Path, reference: Path) -> Iterator[Row]:
         budgets = [("last checkpoint", f"{int(particles)} particles") for particles in last["particles"]]
         shares = zip(last["kept_share"], last["share_low"], last["share_high"], strict=True)
         found.append(dict(zip(budgets, shares, strict=True)))
-    for pair in found[1]:
-        yield _overlap("exact result kept", pair, *found)
+    here, there = found
+    for pair in there:
+        yield _overlap("exact result kept", pair, here, there)
 
 
 Estimates = dict[tuple[str, str], tuple[float, float, float]]  # of two players: value, low, high
