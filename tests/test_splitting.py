@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from probzero.random_keys import key, mix, uniform
 from probzero.search.splitting import SPLITTERS, multinomial, systematic
+from probzero.search.table import hash_rows
 
 shares = st.lists(st.floats(0, 1), min_size=1, max_size=12).filter(lambda row: sum(row) > 1e-6)
 
@@ -80,3 +81,8 @@ def test_keys_tell_types_orders_and_boundaries_apart() -> None:
     assert len({key(*part) for part in parts}) == len(parts)
     assert all(0 <= key(*part) < 2**63 for part in parts)
     assert key("selfplay", 0, 1) == key("selfplay", 0, 1)
+
+
+def test_compiled_hashes_are_those_of_the_tensor_form() -> None:
+    words = uniform(torch.arange(300)).mul(2**62).long().reshape(100, 3) - 2**61
+    assert torch.equal(hash_rows(words), mix(*words.unbind(1)))

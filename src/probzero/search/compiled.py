@@ -61,6 +61,16 @@ def _mixed(word, state):
 
 
 @njit(cache=True, nogil=True)
+def mix_rows(words, hashes):
+    """Fill hashes [n] with `random_keys.mix` of the columns of words [n, width]."""
+    for row in range(len(words)):
+        state = np.uint64(0)
+        for column in range(words.shape[1]):
+            state = _mixed(np.uint64(words[row, column]), state)
+        hashes[row] = np.int64(state)
+
+
+@njit(cache=True, nogil=True)
 def _uniform(word):
     return np.float64(word >> U11) * 2.0**-53
 

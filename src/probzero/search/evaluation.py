@@ -7,8 +7,7 @@ from collections.abc import Callable
 import torch
 
 from probzero.network.inference import Evaluation
-from probzero.random_keys import mix
-from probzero.search.table import KeyTable
+from probzero.search.table import KeyTable, hash_rows
 
 Evaluate = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], Evaluation]  # own [n], opp [n], legal [n, A]
 
@@ -31,7 +30,8 @@ class CachedEvaluation:
             self.table.clear()  # forgetting costs time, never results
         if len(own) > self.table.capacity:
             return self.evaluate(own, opp, legal)
-        entries, added = self.table.insert(torch.stack([own, opp], dim=1), mix(own, opp))
+        keys = torch.stack([own, opp], dim=1)
+        entries, added = self.table.insert(keys, hash_rows(keys))
         if len(added):
             fresh = self.evaluate(own[added], opp[added], legal[added])
             self.prior[entries[added]] = fresh.prior

@@ -5,9 +5,19 @@ from __future__ import annotations
 import torch
 
 from probzero.errors import bad
+from probzero.random_keys import mix
 from probzero.search import compiled
 
 _EMPTY = compiled.EMPTY
+
+
+def hash_rows(words: torch.Tensor) -> torch.Tensor:
+    """Return `mix` of the columns of int64 words [n, width]: hashes [n]."""
+    if words.device.type != "cpu":
+        return mix(*words.unbind(1))
+    hashes = torch.empty(len(words), dtype=torch.int64)
+    compiled.mix_rows(words.numpy(), hashes.numpy())
+    return hashes
 
 
 class KeyTable:

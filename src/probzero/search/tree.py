@@ -15,8 +15,7 @@ import torch
 from probzero.errors import bad
 from probzero.games.othello import Othello
 from probzero.kernels.winner_prob import winner_prob
-from probzero.random_keys import mix
-from probzero.search.table import KeyTable
+from probzero.search.table import KeyTable, hash_rows
 
 EDGES_PER_NODE = 3  # room for edges as a multiple of the room for nodes; transpositions make edges outnumber nodes
 
@@ -85,7 +84,7 @@ class Tree:
     def enter(self, own: torch.Tensor, opp: torch.Tensor, game: torch.Tensor) -> torch.Tensor:
         """Return the nodes [n] of positions [n] in their games [n], making those that are new."""
         keys = torch.stack([own, opp, game], dim=1)
-        hashes = mix(own, opp, self.game_key[game])
+        hashes = hash_rows(torch.stack([own, opp, self.game_key[game]], dim=1))
         nodes, added = self.table.insert(keys, hashes)
         self.key[nodes[added]] = hashes[added]
         return nodes
