@@ -30,8 +30,3 @@ def from_result(result: Triples) -> Triples:
         order = torch.tensor([1, 0, -1], device=result.device)
         return (result[..., None] == order).to(torch.float32)
     return (result[..., None] == np.array([1, 0, -1])).astype(np.float32)
-
-
-def expectation(triples: Triples) -> Triples:
-    """Return P(win) − P(loss) [...] in [−1, 1]."""
-    return triples[..., WIN] - triples[..., LOSS]

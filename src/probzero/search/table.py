@@ -86,12 +86,6 @@ class KeyTable:
             todo, slots = todo[~same], (slots[~same] + 1) & mask
         return entries, torch.cat(added) if added else todo
 
-    def append(self, keys: torch.Tensor) -> torch.Tensor:
-        """Add every key [n, width] as an entry of its own, findable by nobody; return the entries [n]."""
-        first = self._reserve(len(keys))
-        self.keys[first : self.count] = keys
-        return torch.arange(first, self.count, device=keys.device)
-
     def clear(self) -> None:
         self.count = 0
         self._slots.fill_(_EMPTY)
