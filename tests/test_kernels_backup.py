@@ -8,54 +8,19 @@ os.environ["TRITON_INTERPRET"] = "1"  # read when triton and the kernels are imp
 
 import copy
 import random
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from slow_backup import DRAWN, LOST, WON, Tree, random_forest, slow_backup
 
-from probzero import wdl
 from probzero.errors import ProbZeroError
 from probzero.kernels import backup
 from probzero.kernels.backup import triton_kernel
 
-WON, DRAWN, LOST = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
-
 every_path = pytest.mark.parametrize("use_triton", [None, False, True], ids=["compiled", "reference", "triton"])
-
-
-@dataclass
-class Tree:
-    """The tensors backup works on; the arrays are exactly as long as needed, so that a stray index is an error."""
-
-    first_edge: torch.Tensor
-    edge_count: torch.Tensor
-    edge_child: torch.Tensor
-    edge_policy: torch.Tensor
-    search: torch.Tensor
-    net: torch.Tensor
-    closed: torch.Tensor
-
-    @staticmethod
-    def build(nodes: list[dict]) -> Tree:
-        """Each node: edges [(child or -1, policy)], and any of value, target, value_net, reward_net, closed."""
-        counts = [len(node.get("edges", [])) for node in nodes]
-        edges = [edge for node in nodes for edge in node.get("edges", [])]
-        plain = (0.25, 0.5, 0.25)
-        return Tree(
-            torch.tensor([sum(counts[:i]) for i in range(len(counts))]),
-            torch.tensor(counts),
-            torch.tensor([child for child, _ in edges]),
-            torch.tensor([policy for _, policy in edges], dtype=torch.float32),
-            torch.tensor([[node.get("value", plain), node.get("target", plain)] for node in nodes]),
-            torch.tensor([[node.get("value_net", plain), node.get("reward_net", plain)] for node in nodes]),
-            torch.tensor([node.get("closed", False) for node in nodes]),
-        )
-
-    def edges(self, node: int) -> range:
-        return range(int(self.first_edge[node]), int(self.first_edge[node] + self.edge_count[node]))
 
 
 def run(
@@ -67,47 +32,6 @@ def run(
     backup(tree, touched, [len(level) for level in levels], game, temperature, use_triton=use_triton)
 
 
-def slow_backup(tree: Tree, levels: list[list[int]], temperature: float) -> Tree:
-    """The equations read aloud: a node at a time, in Python's float64; returns float64 tensors.
-
-    Values are stored as float32 like the tree's. It matters for remnants such as 1e-50 of a draw: beside nothing but
-    lost children they would take all the weight, and a float32 cannot hold them.
-    """
-    search, net = tree.search.double().tolist(), tree.net.double().tolist()
-    policy, child = tree.edge_policy.double().tolist(), tree.edge_child.tolist()
-    closed = tree.closed.tolist()
-    for node in (node for level in levels for node in level):
-        explored = [e for e in tree.edges(node) if child[e] >= 0]
-        unexplored = [e for e in tree.edges(node) if child[e] < 0]
-        mass = min(1.0, max(0.0, 1.0 - sum(policy[e] for e in unexplored)))
-        raw = []
-        for e in explored:
-            all_others_win, no_other_loses = 1.0, 1.0
-            for other in explored:
-                if other != e:
-                    value = search[child[other]][0]
-                    all_others_win *= value[wdl.WIN] + 1e-12
-                    no_other_loses *= value[wdl.WIN] + value[wdl.DRAW] + 1e-12
-            value = search[child[e]][0]
-            raw.append(value[wdl.DRAW] * all_others_win + value[wdl.LOSS] * no_other_loses)
-        if max(raw) == 0.0:  # all lost
-            raw = [1.0] * len(raw)
-        raw = [(r / max(raw)) ** (1.0 / temperature) for r in raw]
-        weight = [r / sum(raw) for r in raw]
-        for row in (0, 1):
-            for mine, theirs in ((wdl.WIN, wdl.LOSS), (wdl.DRAW, wdl.DRAW), (wdl.LOSS, wdl.WIN)):
-                seen = sum(w * search[child[e]][row][theirs] for w, e in zip(weight, explored, strict=True))
-                search[node][row][mine] = float(np.float32(mass * seen + (1.0 - mass) * net[node][row][mine]))
-        for w, e in zip(weight, explored, strict=True):
-            policy[e] = mass * w
-        closed[node] = not unexplored and all(closed[child[e]] for e in explored)
-    doubles = (torch.tensor(x, dtype=torch.float64) for x in (policy, search))
-    new_policy, new_search = doubles
-    return Tree(
-        tree.first_edge, tree.edge_count, tree.edge_child, new_policy, new_search, tree.net, torch.tensor(closed)
-    )
-
-
 def assert_same(found: Tree, expected: Tree, tolerance: float = 2e-6) -> None:
     for field in fields(Tree):
         one, other = getattr(found, field.name), getattr(expected, field.name)
@@ -115,43 +39,6 @@ def assert_same(found: Tree, expected: Tree, tolerance: float = 2e-6) -> None:
             assert (one.double() - other.double()).abs().max() < tolerance, field.name
         else:
             assert torch.equal(one, other), field.name
-
-
-def random_forest(seed: int, games: int = 4, most_edges: int = 6, depth: int = 5, width: int = 4):
-    """Return tree, levels and game of each node: DAGs of several depths with their nodes and edges mixed together.
-
-    Children are one or two ranks deeper and often shared; there are passes, terminals, unexplored edges, and nodes
-    that are left untouched.
-    """
-    draw = random.Random(seed)
-    slots = [(g, rank) for g in range(games) for rank in range(draw.randint(1, depth) + 1) for _ in range(width)]
-    draw.shuffle(slots)
-    deeper: dict[tuple[int, int], list[int]] = {}
-    for node, slot in enumerate(slots):
-        deeper.setdefault(slot, []).append(node)
-    nodes: list[dict] = []
-    touched: dict[int, list[int]] = {}
-    for node, (game, rank) in enumerate(slots):
-        triples = [torch.tensor([draw.gauss(0, 2) for _ in range(3)]).softmax(0).tolist() for _ in range(4)]
-        new: dict = dict(zip(("value", "target", "value_net", "reward_net"), triples, strict=True))
-        below = deeper.get((game, rank + 1), []) + deeper.get((game, rank + 2), [])
-        if not below and draw.random() < 0.6:
-            outcome = draw.choice([WON, DRAWN, LOST])
-            new = dict.fromkeys(new, outcome) | {"closed": True}
-        if below:
-            count = draw.choice([1, 2, draw.randint(1, most_edges)])
-            kids = draw.sample(below, min(count, len(below)))
-            kids += [-1] * (count - len(kids))
-            if draw.random() < 0.5:
-                kids[1:] = [kid if draw.random() < 0.6 else -1 for kid in kids[1:]]
-            draw.shuffle(kids)
-            weights = [draw.random() + 1e-3 for _ in kids]
-            new["edges"] = [(kid, w / sum(weights)) for kid, w in zip(kids, weights, strict=True)]
-            if draw.random() < 0.8:
-                touched.setdefault(rank, []).append(node)
-        nodes.append(new)
-    levels = [touched[rank] for rank in sorted(touched, reverse=True)]
-    return Tree.build(nodes), levels, {node: 3 * game + 1 for node, (game, _) in enumerate(slots)}
 
 
 @every_path
@@ -239,7 +126,10 @@ def test_an_unexplored_edge_opens_a_node_even_if_no_node_of_the_batch_is_complet
 @pytest.mark.parametrize("K", [1, 2, 7, 26, 33, 65])
 def test_awkward_numbers_of_children(K, use_triton):
     draw = random.Random(K)
-    kids = [{"value": v, "target": v[::-1]} for v in torch.randn(K, 3).softmax(-1).tolist()]
+    kids = [
+        {"value": v, "target": v[::-1]}
+        for v in torch.randn(K, 3, generator=torch.Generator().manual_seed(K)).softmax(-1).tolist()
+    ]
     weights = [draw.random() for _ in range(K + 1)]
     edges = [(k + 2, w / sum(weights)) for k, w in enumerate(weights[:K])]
     # Node 0 has everything explored but the last edge, node 1 a single edge: its padded slots reach past all edges.

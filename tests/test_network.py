@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 import torch
@@ -17,6 +15,8 @@ from probzero.games.othello import SIZES, othello
 from probzero.network.inference import ROWS, Evaluator, resolve_device
 from probzero.network.model import ProbZeroNet, build
 from probzero.network.winograd import transforms
+
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def slow_forward(model: ProbZeroNet, planes: Tensor) -> list[Tensor]:
@@ -73,14 +73,6 @@ def random_positions(size: int, count: int) -> tuple[Tensor, Tensor, Tensor]:
     legal = draws.random((count, size * size + 1)) < 0.3
     legal[np.arange(count), draws.integers(0, size * size + 1, count)] = True
     return torch.from_numpy(own), torch.from_numpy(opp), torch.from_numpy(legal)
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(params=[1, 2], ids=["1 thread", "2 threads"])

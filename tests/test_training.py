@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -23,18 +22,12 @@ from probzero.learning.training import _batch, _tensors, draw, learning_rate, tr
 from probzero.network.checkpoint import CheckpointInfo, load_checkpoint, load_optimizer, save_checkpoint, save_optimizer
 from probzero.network.model import Outputs, ProbZeroNet, build
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 SETTINGS = Training(
     iterations=10, batch_size=32, samples=0, learning_rate=3e-3, final_learning_rate=1e-4, weight_decay=1e-4,
     gradient_clip=1.0, symmetries=True, replay_window=1, visit_exponent=0.5, device="cpu", threads=1,
 )  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def some_samples(count: int = 96) -> Samples:
