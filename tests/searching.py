@@ -9,7 +9,7 @@ from probzero.games.othello import Othello, othello
 from probzero.network.inference import Evaluation
 from probzero.random_keys import key, mix, uniform
 from probzero.search.descent import descend_by_level
-from probzero.search.evaluation import CachedEvaluation, Evaluate
+from probzero.search.evaluation import Evaluate, remembered
 from probzero.search.particle import ParticleSearch
 from probzero.search.tree import Tree
 
@@ -43,8 +43,7 @@ def searching(
     tree = Tree(rules, games, capacity, "capacity", CPU)
     tree.game_key[:] = torch.tensor(keys if keys is not None else [key("test", game) for game in range(games)])
     evaluate = evaluate or invented(rules)
-    if settings.cache:
-        evaluate = CachedEvaluation(evaluate, rules.actions, capacity, CPU)
+    evaluate = remembered(evaluate, settings, rules.actions, capacity, CPU)
     search = ParticleSearch(tree, evaluate, settings)
     if in_step:
         tree.table.insert = tree.table.insert_in_step  # type: ignore[method-assign]

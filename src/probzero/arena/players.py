@@ -10,7 +10,7 @@ from probzero.config import Search
 from probzero.games.othello import Othello
 from probzero.network.inference import Evaluator
 from probzero.search.choice import best
-from probzero.search.evaluation import CachedEvaluation, Evaluate
+from probzero.search.evaluation import remembered
 from probzero.search.particle import ParticleSearch
 from probzero.search.tree import Tree
 
@@ -46,9 +46,7 @@ class SearchPlayer:
         self.particles, self.batches = particles, batches
         self.capacity, self.what = capacity, what  # most tree nodes, and the setting that says so
         self.device = evaluator.device
-        self.evaluate: Evaluate = evaluator
-        if search.cache:
-            self.evaluate = CachedEvaluation(evaluator, rules.actions, capacity, self.device)
+        self.evaluate = remembered(evaluator, search, rules.actions, capacity, self.device)
 
     def begin(self, own: torch.Tensor, opp: torch.Tensor, keys: torch.Tensor) -> None:
         tree = Tree(self.rules, len(own), self.capacity, self.what, self.device)

@@ -17,7 +17,7 @@ from probzero.learning.targets import extract
 from probzero.network.inference import Evaluator
 from probzero.random_keys import key, uniform
 from probzero.search.choice import sample
-from probzero.search.evaluation import CachedEvaluation, Evaluate
+from probzero.search.evaluation import remembered
 from probzero.search.particle import ParticleSearch
 from probzero.search.tree import Tree
 
@@ -50,9 +50,7 @@ def play_shard(
     tree.game_key[:] = torch.tensor(
         [key(config.experiment, seed, iteration, "selfplay", shard, game) for game in range(settings.games)]
     )
-    evaluate: Evaluate = evaluator
-    if config.search.cache:
-        evaluate = CachedEvaluation(evaluator, rules.actions, settings.capacity, device)
+    evaluate = remembered(evaluator, config.search, rules.actions, settings.capacity, device)
     search = ParticleSearch(tree, evaluate, config.search)
     opening = _openings(rules, settings.random_plies, tree.game_key)
     search.start(games, opening.own, opening.opp)

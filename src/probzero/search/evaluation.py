@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import torch
 
+from probzero.config import Search
 from probzero.network.inference import Evaluation
 from probzero.search.table import KeyTable, hash_rows
 
@@ -38,3 +39,8 @@ class CachedEvaluation:
             self.value[entries[added]] = fresh.value
             self.reward[entries[added]] = fresh.reward
         return Evaluation(self.prior[entries], self.value[entries], self.reward[entries])
+
+
+def remembered(evaluate: Evaluate, settings: Search, actions: int, capacity: int, device: torch.device) -> Evaluate:
+    """Return `evaluate` with a cache of `capacity` positions around it, if the settings ask for one."""
+    return CachedEvaluation(evaluate, actions, capacity, device) if settings.cache else evaluate

@@ -14,7 +14,7 @@ from probzero.games.othello import Othello
 from probzero.network.inference import Evaluator
 from probzero.random_keys import key
 from probzero.search.choice import best
-from probzero.search.evaluation import CachedEvaluation, Evaluate
+from probzero.search.evaluation import remembered
 from probzero.search.particle import ParticleSearch
 from probzero.search.tree import Tree
 from probzero.truth.positions import boards, move_masks
@@ -45,9 +45,7 @@ def searched_moves(
     tree.game_key[:] = torch.tensor(
         [key("truth", int(mine), int(theirs)) for mine, theirs in zip(own, opp, strict=True)]
     )
-    evaluate: Evaluate = evaluator
-    if settings.cache:
-        evaluate = CachedEvaluation(evaluator, rules.actions, capacity, device)
+    evaluate = remembered(evaluator, settings, rules.actions, capacity, device)
     search = ParticleSearch(tree, evaluate, settings)
     search.start(games, own, opp)
     chosen, done = [], 0
