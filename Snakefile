@@ -2,6 +2,7 @@
 #   snakemake --cores all                                     the default scale
 #   snakemake --cores all --use-conda                         the same in an environment made by conda
 #   snakemake --cores all --configfile config/smoke.yaml      another scale
+#   snakemake --cores all --configfile config/comparison.yaml variants × seeds at equal budgets (see comparison.smk)
 from snakemake.utils import min_version
 
 min_version("9.27")  # the oldest that was tried; <run> in paths needs a recent one
@@ -21,26 +22,40 @@ pathvars:
 
 
 include: "workflow/rules/learning.smk"
-include: "workflow/rules/tournament.smk"
-include: "workflow/rules/truth.smk"
-include: "workflow/rules/report.smk"
-include: "workflow/rules/paper.smk"
 
 
-rule all:
-    default_target: True
-    input:
-        "<run>/config.json",
-        expand(
-            "<run>/seed{seed}/tables/{table}.{kind}",
-            seed=CONFIG.seeds,
-            table=LEARNING_TABLES + TOURNAMENT_TABLES + (TRUTH_TABLES if SOLVABLE else []),
-            kind=["csv", "md"],
-        ),
-        expand(
-            "<run>/seed{seed}/figures/{figure}.{kind}",
-            seed=CONFIG.seeds,
-            figure=FIGURES + (TRUTH_FIGURES if SOLVABLE else []),
-            kind=["png", "pdf"],
-        ),
-        "<run>/paper.pdf" if SOLVABLE else [],
+if "variants" in config:
+
+    include: "workflow/rules/comparison.smk"
+
+    rule comparison:
+        default_target: True
+        input:
+            f"{TOP}/config.json",
+            expand("{top}/tables/{table}.{kind}", top=TOP, table=COMPARISON_TABLES, kind=["csv", "md"]),
+            expand("{top}/figures/{figure}.{kind}", top=TOP, figure=COMPARISON_FIGURES, kind=["png", "pdf"]),
+
+else:
+
+    include: "workflow/rules/tournament.smk"
+    include: "workflow/rules/truth.smk"
+    include: "workflow/rules/report.smk"
+    include: "workflow/rules/paper.smk"
+
+    rule all:
+        default_target: True
+        input:
+            "<run>/config.json",
+            expand(
+                "<run>/seed{seed}/tables/{table}.{kind}",
+                seed=CONFIG.seeds,
+                table=LEARNING_TABLES + TOURNAMENT_TABLES + (TRUTH_TABLES if SOLVABLE else []),
+                kind=["csv", "md"],
+            ),
+            expand(
+                "<run>/seed{seed}/figures/{figure}.{kind}",
+                seed=CONFIG.seeds,
+                figure=FIGURES + (TRUTH_FIGURES if SOLVABLE else []),
+                kind=["png", "pdf"],
+            ),
+            "<run>/paper.pdf" if SOLVABLE else [],

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 
 from probzero.config import Search
 from probzero.games.othello import Othello, othello
 from probzero.network.inference import Evaluation
 from probzero.random_keys import key, mix, uniform
+from probzero.search.build import ALGORITHMS
+from probzero.search.choice import sample
 from probzero.search.descent import descend_by_level
 from probzero.search.evaluation import Evaluate, remembered
+from probzero.search.mcts import MctsSearch
 from probzero.search.particle import ParticleSearch
 from probzero.search.tree import Tree
 
@@ -37,18 +42,26 @@ def searching(
     capacity: int = 40_000,
     keys: list[int] | None = None,
     in_step: bool = False,
-) -> ParticleSearch:
+) -> Any:
     """A search at the start of `games` games; `in_step` takes the tensor operations that other devices would take."""
     rules = othello(size)
-    tree = Tree(rules, games, capacity, "capacity", CPU)
+    tree = Tree(rules, games, capacity, "capacity", CPU, settings.transpositions)
     tree.game_key[:] = torch.tensor(keys if keys is not None else [key("test", game) for game in range(games)])
     evaluate = evaluate or invented(rules)
     evaluate = remembered(evaluate, settings, rules.actions, capacity, CPU)
-    search = ParticleSearch(tree, evaluate, settings)
+    search = ALGORITHMS[settings.algorithm](tree, evaluate, settings)
     if in_step:
         tree.table.insert = tree.table.insert_in_step  # type: ignore[method-assign]
-        search.descend = descend_by_level
+        if isinstance(search, ParticleSearch):
+            search.descend = descend_by_level
+        if isinstance(search, MctsSearch):
+            search.in_step = True
     all_games = torch.arange(games)
     black, white = rules.start()
     search.start(all_games, torch.full_like(all_games, black), torch.full_like(all_games, white))
     return search
+
+
+def played(search: Any, games: torch.Tensor, exploration: float, ply: int) -> torch.Tensor:
+    """Draw the moves [n] of games [n] as self-play does."""
+    return sample(search.moves(games), search.tree.game_key[games], ply, exploration=exploration)

@@ -81,7 +81,7 @@ def test_equal_contents_give_equal_bytes_even_in_another_process(saved: Path, tm
 
 
 def test_a_network_that_is_not_what_its_description_says_is_not_saved(tmp_path: Path) -> None:
-    with pytest.raises(ProbZeroError, match="expected a 2 × 8 network for board size 5, found a 3 × 8 network"):
+    with pytest.raises(ProbZeroError, match=r"expected a 2 × 8 network for board size 5 .* found a 3 × 8 network"):
         save_checkpoint(tmp_path / "a.safetensors", small(), replace(INFO, network=Network(3, 8)))
     assert not list(tmp_path.iterdir())
 
@@ -135,8 +135,8 @@ def redescribe(path: Path, **changes: Any) -> None:
         ({"iteration": None}, "iteration: expected an entry of the metadata, found none"),
         ({"iteration": "17"}, "iteration: expected a value of type int, found 17"),
         ({"size": 7}, "size: expected one of (4, 5, 6, 8), found 7"),
-        ({"network": {"blocks": 2}}, "network: expected positive numbers of blocks and channels, found {'blocks': 2}"),
-        ({"network": {"blocks": 2, "channels": 0}}, "network: expected positive numbers of blocks and channels"),
+        ({"network": {"blocks": 2}}, "network: expected the settings of a network, found {'blocks': 2}"),
+        ({"network": {"blocks": 2, "channels": 0}}, "network: expected the settings of a network"),
     ],
 )
 def test_a_wrong_description_is_refused(saved: Path, changes: dict[str, Any], message: str) -> None:
@@ -171,7 +171,7 @@ def test_weights_that_are_not_numbers_are_refused(tmp_path: Path) -> None:
 
 def test_another_board_or_network_than_expected_is_refused(saved: Path) -> None:
     assert refusal(saved, expected_size=6).endswith("size: expected 6, found 5")
-    assert "network: expected {'blocks': 4, 'channels': 8}" in refusal(saved, expected_network=Network(4, 8))
+    assert "network: expected {'blocks': 4, 'channels': 8," in refusal(saved, expected_network=Network(4, 8))
 
 
 def test_the_optimiser_state_survives_the_file(tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_an_optimiser_state_that_does_not_fit_is_refused(saved: Path, tmp_path: 
     with pytest.raises(ProbZeroError, match=r"first\.stem\.weight: expected torch.float32 of shape \(8, 2, 3, 3\)"):
         load_optimizer(path, model)
     save_optimizer(path, state, INFO)
-    with pytest.raises(ProbZeroError, match="expected a 1 × 8 network for board size 5, found a 2 × 8 network"):
+    with pytest.raises(ProbZeroError, match=r"expected a 1 × 8 network for board size 5 .* found a 2 × 8 network"):
         load_optimizer(path, build(5, Network(1, 8), seed_key=0))
     path.write_bytes(path.read_bytes()[:-7])
     with pytest.raises(ProbZeroError, match="expected a whole safetensors file"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ def changed(raw: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
     result = copy.deepcopy(raw)
     place = result
     for section in sections:
-        place = place[section]
+        place = place.setdefault(section, {})
     place[key] = value
     return result
 
@@ -107,7 +108,7 @@ def test_values_out_of_range_are_refused_by_name(raw: dict[str, Any], path: str,
     assert path in message and repr(value) in message
 
 
-@pytest.mark.parametrize("part", config.PARTS)
+@pytest.mark.parametrize("part", sorted(set(config.PARTS) - set(config.OPTIONAL)))
 def test_a_missing_part_is_refused(raw: dict[str, Any], part: str) -> None:
     del raw[part]
     assert f"'{part}' is a required property" in refusal(raw)
@@ -131,11 +132,43 @@ def test_what_is_not_a_mapping_is_refused(nothing: Any) -> None:
 def test_a_command_may_be_given_only_what_it_asks_for(raw: dict[str, Any]) -> None:
     parts = {name: raw[name] for name in ("experiment", "game")}
     loaded = config.load(json.dumps(parts), needs=("experiment", "game"))
-    assert loaded.game.size == 5 and loaded.as_dict() == parts
+    assert loaded.game.size == 5 and loaded.as_dict() == {**parts, "targets": asdict(config.Targets())}
     with pytest.raises(AttributeError, match="arena"):
         _ = loaded.arena.openings
     with pytest.raises(ProbZeroError, match="'network' is a required property"):
         config.load(json.dumps(parts), needs=("experiment", "game", "network"))
+
+
+def test_what_may_be_left_out_has_the_default_that_the_schema_states(raw: dict[str, Any]) -> None:
+    schema = yaml.safe_load(config.SCHEMA.read_text(encoding="utf-8"))["properties"]
+    loaded = config.parse(raw).as_dict()
+    stated = {
+        (part, name): entry["default"]
+        for part, section in schema.items()
+        for name, entry in section.get("properties", {}).items()
+        if "default" in entry
+    }
+    assert len(stated) >= 20
+    assert stated == {(part, name): loaded[part][name] for part, name in stated}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"search.algorithm": "puct"}, "targets.nodes: expected roots with search.algorithm puct, found tree"),
+        ({"targets.value": "steps"}, "targets.value: expected bootstrap or search or outcome with search.algorithm"),
+        ({"selfplay.noise": 0.25}, "selfplay.noise: expected 0 with particle search"),
+        ({"network.reward": False}, "targets.value: expected another value than bootstrap"),
+        ({"selfplay.move_temperatures": [[2, 1.0]]}, "move_temperatures: expected plies that rise from 0, found [2]"),
+        ({"selfplay.move_temperatures": [[0, 1.0], [0, 0.5]]}, "expected plies that rise from 0"),
+    ],
+)
+def test_settings_that_contradict_each_other_are_refused(
+    raw: dict[str, Any], changes: dict[str, Any], message: str
+) -> None:
+    for path, value in changes.items():
+        raw = changed(raw, path, value)
+    assert message in refusal(raw)
 
 
 def test_what_was_not_asked_for_is_checked_all_the_same(raw: dict[str, Any]) -> None:

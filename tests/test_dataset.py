@@ -145,7 +145,7 @@ COLUMN = {"board": 0, "policy": 50, "mask": 76, "value": 102, "reward": 105, "va
         ("mask", dict.fromkeys(range(26), 0), "an explored move, found 0"),
         ("policy", {0: -0.25}, "a number ≥ 0, found -0.25"),
         ("policy", dict.fromkeys(range(26), 0), "a sum of 1, found 0"),
-        ("value", {0: 0.5, 1: 0.5, 2: 0.5}, "a sum of 1, found 1.5"),
+        ("value", {0: 0.5, 1: 0.5, 2: 0.5}, "a sum of 1, or zeros for none, found 1.5"),
         ("value", {0: 1.5, 1: -0.5, 2: 0}, "a number ≥ 0, found -0.5"),
         ("reward", {0: 0.5, 1: 0, 2: 0}, "a sum of 1 where valid, found 0.5"),
         ("reward", {0: 1.5, 1: -0.5, 2: 0}, "a number ≥ 0 where valid, found -0.5"),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 import torch
-from searching import SYSTEMATIC, invented, searching
+from searching import SYSTEMATIC, invented, played, searching
 from slow_search import SlowSearch
 
 from probzero.config import Search
 from probzero.errors import ProbZeroError
 from probzero.games.bits import popcount
 from probzero.games.othello import othello
-from probzero.search.choice import best, sample
+from probzero.search.choice import best
 from probzero.search.particle import ParticleSearch
 
 CACHED = Search(splitting="systematic", temperature=1.0, cache=True)
@@ -21,7 +21,7 @@ def play(search: ParticleSearch, plies: int, particles: int = 6, batches: int = 
     going = torch.arange(len(search.tree.root))
     for ply in range(plies):
         search.run(going, particles, batches, ply)
-        search.advance(going, sample(search.tree, going, 0.1, ply))
+        search.advance(going, played(search, going, 0.1, ply))
         search.evaluate_roots(going)
         going = going[search.tree.edge_count[search.tree.root[going]] > 0]
         if not len(going):
@@ -30,7 +30,7 @@ def play(search: ParticleSearch, plies: int, particles: int = 6, batches: int = 
 
 def assert_same_graph(search: ParticleSearch, slow: SlowSearch, game: int) -> None:
     tree = search.tree
-    nodes = ((tree.game == game) & tree.evaluated).nonzero()[:, 0]
+    nodes = ((tree.game(torch.arange(len(tree.evaluated))) == game) & tree.evaluated).nonzero()[:, 0]
     nodes = nodes[nodes < tree.nodes]
     assert {(int(tree.own[n]), int(tree.opp[n])) for n in nodes} == set(slow.nodes)
     for n in nodes:
@@ -56,7 +56,7 @@ def test_every_game_of_a_batch_grows_the_graph_of_the_slow_search(size: int, in_
         search.run(torch.tensor(going), 7, 4, ply)
         for game in going:
             slow[game].run(7, 4, ply)
-        action = sample(search.tree, torch.tensor(going), 0.3, ply)
+        action = played(search, torch.tensor(going), 0.3, ply)
         search.advance(torch.tensor(going), action)
         for game, move in zip(going, action.tolist(), strict=True):
             slow[game].advance(move)
@@ -80,7 +80,7 @@ def test_searching_to_exhaustion_finds_the_exact_result_of_4x4() -> None:
     games = torch.arange(4)
     for ply in range(7):
         search.run(games, 4, 2, ply)
-        search.advance(games, sample(search.tree, games, 1.0, ply))
+        search.advance(games, played(search, games, 1.0, ply))
     search.run(games, 8, 400, 99)
     tree = search.tree
     assert tree.closed[tree.root].all()
@@ -118,7 +118,7 @@ def test_a_game_is_the_same_alone_and_among_others() -> None:
     for search in (together, alone):
         play(search, 30)
     tree = together.tree
-    mine = (tree.game == 3)[: tree.nodes] & tree.evaluated[: tree.nodes]
+    mine = (tree.game(torch.arange(tree.nodes)) == 3) & tree.evaluated[: tree.nodes]
     visits = {(int(tree.own[n]), int(tree.opp[n])): int(tree.visits[n]) for n in mine.nonzero()[:, 0]}
     other = alone.tree
     known = other.evaluated[: other.nodes].nonzero()[:, 0]
@@ -160,7 +160,7 @@ def test_nothing_is_sent_below_closed_children() -> None:
     games = torch.arange(4)
     for ply in range(8):
         search.run(games, 4, 2, ply)
-        search.advance(games, sample(search.tree, games, 1.0, ply))
+        search.advance(games, played(search, games, 1.0, ply))
     search.run(games, 8, 3, 50)
     tree = search.tree
     before = tree.visits[: tree.nodes].clone()
@@ -201,7 +201,7 @@ def test_best_plays_the_explored_move_with_the_largest_policy() -> None:
     games = torch.arange(3)
     search.run(games, 8, 4, 0)
     tree = search.tree
-    for game, action in enumerate(best(tree, games).tolist()):
+    for game, action in enumerate(best(search.moves(games)).tolist()):
         node = int(tree.root[game])
         edges = range(int(tree.first_edge[node]), int(tree.first_edge[node] + tree.edge_count[node]))
         explored = [edge for edge in edges if tree.edge_child[edge] >= 0]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from searching import invented, searching
+from searching import invented, played, searching
 from slow_search import SlowSearch
 
+from probzero.config import Targets
 from probzero.games.othello import othello
 from probzero.learning.dataset import Samples
 from probzero.learning.targets import extract, renormalised
-from probzero.search.choice import sample
 
 
 def by_board(samples: Samples) -> dict[bytes, int]:
@@ -31,11 +31,11 @@ def test_one_game_gives_the_targets_of_the_slow_extraction() -> None:
     while not slow.nodes[slow.root].terminal:
         search.run(game, 6, 4, ply)
         slow.run(6, 4, ply)
-        action = sample(search.tree, game, 0.2, ply)
+        action = played(search, game, 0.2, ply)
         search.advance(game, action)
         slow.advance(int(action))
         ply += 1
-    samples = extract(search.tree, 1.0)
+    samples = extract(search.tree, 1.0, Targets(), search.tree.root)
     rows = by_board(samples)
     expected = slow.settled()
     assert len(expected) == len(rows) == len(samples.weight)
@@ -59,7 +59,7 @@ def test_equal_positions_of_several_games_become_one_sample() -> None:
     games = torch.arange(4)
     search.run(games, 6, 3, 0)
     visits = int(search.tree.visits[search.tree.root].sum())
-    samples = extract(search.tree, 1.0)
+    samples = extract(search.tree, 1.0, Targets(), search.tree.root)
     rows = by_board(samples)
     assert len(rows) == len(samples.weight)
     assert samples.weight[rows[planes(othello(5).start())]] == visits == 4 * 18
@@ -68,7 +68,7 @@ def test_equal_positions_of_several_games_become_one_sample() -> None:
 def test_without_a_terminal_in_the_graph_no_reward_target_is_valid() -> None:
     search = searching(games=1)
     search.run(torch.tensor([0]), 2, 2, 0)
-    samples = extract(search.tree, 1.0)
+    samples = extract(search.tree, 1.0, Targets(), search.tree.root)
     assert len(samples.valid) and not samples.valid.any() and not samples.reward.any()
 
 

@@ -18,7 +18,7 @@ from probzero.games.othello import othello
 from probzero.games.random_play import play_randomly
 from probzero.learning.dataset import Samples
 from probzero.learning.loss import Batch, agreements, losses
-from probzero.learning.training import _batch, _tensors, draw, learning_rate, train
+from probzero.learning.training import _batch, _tensors, draw, draw_window, learning_rate, train
 from probzero.network.checkpoint import CheckpointInfo, load_checkpoint, load_optimizer, save_checkpoint, save_optimizer
 from probzero.network.model import Outputs, ProbZeroNet, build
 
@@ -142,7 +142,7 @@ def test_the_learning_rate_falls_by_a_half_cosine() -> None:
 
 def test_drawing_uses_every_sample_once_before_any_twice() -> None:
     rng = np.random.default_rng(0)
-    assert sorted(draw(rng, 5, 0)) == [0, 1, 2, 3, 4]
+    assert sorted(draw_window(rng, [2, 3], 0, 1.0)) == [0, 1, 2, 3, 4]
     assert len(set(draw(rng, 100, 40))) == 40
     twice = draw(rng, 10, 15)
     assert len(twice) == 15 and set(twice[:10]) == set(range(10))

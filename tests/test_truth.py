@@ -19,6 +19,7 @@ from probzero.games.othello import move_names, othello
 from probzero.games.random_play import play_randomly
 from probzero.games.symmetry import canonical_bitboards, turn_bitboards
 from probzero.network.inference import Evaluation
+from probzero.search.build import SearchFactory
 from probzero.truth.blunders import count_blunders, read_games
 from probzero.truth.ceiling import exact_samples, train_ceiling, without
 from probzero.truth.labels import keeps_result, label
@@ -101,7 +102,9 @@ def test_evaluation_sets_survive_the_round_trip_and_damage_is_refused(positions:
 
 @pytest.mark.parametrize(("wrong", "raw"), [(False, 1.0), (True, 0.0)])
 def test_an_oracle_keeps_every_result_and_its_opposite_none(positions: pd.DataFrame, wrong: bool, raw: float) -> None:
-    table = kept_table(Oracle(wrong), RULES, SEARCH, positions, 8, [2, 4], 200_000)
+    table = kept_table(
+        SearchFactory(RULES, Oracle(wrong), SEARCH, 200_000, "capacity"), Oracle(wrong), positions, 8, [2, 4], 0
+    )
     shares = table.groupby("particles")[["kept", "positions"]].sum()
     assert list(shares.index) == [0, 16, 32]
     assert shares.loc[0, "kept"] / shares.loc[0, "positions"] == raw

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -20,6 +21,7 @@ COMMANDS = {
     "elo": "rate the players of a tournament",
     "positions": "make the evaluation set and solve it",
     "truth": "measure one network against exact truth",
+    "points": "measure a variant's checkpoints against exact truth, with what they cost",
     "ceiling": "train the same network on exact labels",
     "blunders": "count the results given away in self-play",
     "truth-tables": "collect what was measured against exact truth",
@@ -27,6 +29,7 @@ COMMANDS = {
     "tables": "collect the metrics of a run into tables",
     "figures": "draw the figures of a run from its tables",
     "paper": "compile the paper of a run from its tables and figures",
+    "comparison-report": "compare variants over seeds, as tables and figures",
     "compare": "set a run beside the committed reference",
     "bench": "measure the speed of self-play beside that of its network",
 }
@@ -43,6 +46,11 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return the status for the shell."""
     try:
+        if arguments is None and os.environ.get("PROBZERO_WARM"):  # this process is for the command alone
+            from probzero.warm.client import ask
+
+            if (status := ask()) is not None:
+                return status
         return _run(list(sys.argv[1:] if arguments is None else arguments))
     except ProbZeroError as error:
         return _fail(error)

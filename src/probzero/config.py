@@ -6,8 +6,9 @@ Imports nothing heavy: the Snakefile reads it too.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass, fields, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,9 @@ class Game:
 class Network:
     blocks: int
     channels: int
+    value: str = "wdl"
+    support: int = 21
+    reward: bool = True
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,14 @@ class Search:
     splitting: str
     temperature: float
     cache: bool
+    algorithm: str = "particle"
+    transpositions: bool = True
+    reuse: bool = True
+    budget: str = "simulations"
+    exploration: float = 1.25
+    exploration_growth: str = "constant"
+    q_scale: str = "plain"
+    unvisited: str = "zero"
 
 
 @dataclass(frozen=True)
@@ -48,6 +60,20 @@ class SelfPlay:
     capacity: int
     device: str
     threads: int
+    noise: float = 0.0
+    noise_concentration: float = 1.0
+    move_temperatures: tuple[tuple[int, float], ...] = ((0, 1.0),)
+    resign_below: float = -1.0
+    play_on: float = 0.1
+
+
+@dataclass(frozen=True)
+class Targets:
+    nodes: str = "tree"
+    policy: str = "winner"
+    value: str = "bootstrap"
+    steps: int = 5
+    root_share: float = 0.5
 
 
 @dataclass(frozen=True)
@@ -64,6 +90,7 @@ class Training:
     visit_exponent: float
     device: str
     threads: int
+    recency: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -117,6 +144,7 @@ class Config:
     network: Network
     search: Search
     selfplay: SelfPlay
+    targets: Targets
     training: Training
     arena: Arena
     truth: Truth
@@ -129,11 +157,13 @@ class Config:
 
 
 PARTS = tuple(part.name for part in fields(Config))
+OPTIONAL = ("targets",)  # may be left out: every key has a default
 _TYPES = {
     "game": Game,
     "network": Network,
     "search": Search,
     "selfplay": SelfPlay,
+    "targets": Targets,
     "training": Training,
     "arena": Arena,
     "truth": Truth,
@@ -146,6 +176,11 @@ def load(source: str | Path, needs: Collection[str] = PARTS) -> Config:
     `needs` names the top-level keys that must be there. The workflow hands each command only those, so that a change
     of the arena's settings does not play all games of self-play again; a person may give the whole file.
     """
+    return parse(*read(source), needs)
+
+
+def read(source: str | Path) -> tuple[Any, str]:
+    """Return the plain data of a file or a text, unchecked, and what to call it in errors."""
     text, where = str(source), "--config"
     if not text.lstrip().startswith("{"):
         path = Path(source)
@@ -154,29 +189,86 @@ def load(source: str | Path, needs: Collection[str] = PARTS) -> Config:
         text, where = path.read_text(encoding="utf-8"), str(path)
     try:
         # YAML takes JSON's 1e-05 for a text, so JSON is read as what it is.
-        raw = json.loads(text) if text.lstrip().startswith("{") else yaml.safe_load(text)
+        return json.loads(text) if text.lstrip().startswith("{") else yaml.safe_load(text), where
     except (yaml.YAMLError, json.JSONDecodeError) as error:
         raise bad("configuration", where, "valid YAML or JSON", " ".join(str(error).split())) from None
-    return parse(raw, where, needs)
 
 
 def parse(raw: Any, where: str = "configuration", needs: Collection[str] = PARTS) -> Config:
     """Check plain data against the schema and the rules that span keys; return the typed configuration."""
-    schema = {**yaml.safe_load(SCHEMA.read_text(encoding="utf-8")), "required": list(needs)}
+    required = [part for part in needs if part not in OPTIONAL]
+    check(raw, {**_schema(), "required": required}, where)
+    raw = {**{part: {} for part in OPTIONAL}, **raw}
+    parts: dict[str, Any] = {
+        name: _TYPES[name](**{key: _frozen(value) for key, value in part.items()}) if name in _TYPES else _frozen(part)
+        for name, part in raw.items()
+    }
+    if "arena" in parts:
+        parts["arena"] = replace(parts["arena"], checkpoints=tuple(sorted(parts["arena"].checkpoints)))
+    if "truth" in parts:
+        parts["truth"] = replace(parts["truth"], batches=tuple(sorted(parts["truth"].batches)))
+    for key, expected, found in _contradictions(parts):
+        raise bad("configuration", f"{where}: {key}", expected, found)
+    return Config(**{name: parts.get(name, _Absent(name)) for name in PARTS})
+
+
+def check_part(name: str, raw: Any) -> None:
+    """Refuse plain data that cannot be the part `name` of a configuration."""
+    check(raw, _schema()["properties"][name], name)
+
+
+@cache
+def _schema() -> dict[str, Any]:
+    return yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
+
+
+def check(raw: Any, schema: dict[str, Any], where: str) -> None:
+    """Refuse plain data that a schema does not allow, naming the key."""
     error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(raw))
     if error is not None:
         key = ".".join(str(part) for part in error.absolute_path) or "top level"
         raise ProbZeroError(f"configuration: {where}: {key}: {error.message}")
-    parts: dict[str, Any] = {name: _TYPES[name](**part) if name in _TYPES else part for name, part in raw.items()}
-    if "seeds" in parts:
-        parts["seeds"] = tuple(parts["seeds"])
-    if "arena" in parts:
-        arena = parts["arena"]
-        parts["arena"] = replace(arena, checkpoints=tuple(sorted(arena.checkpoints)), anchors=tuple(arena.anchors))
-    if "truth" in parts:
-        parts["truth"] = replace(parts["truth"], batches=tuple(sorted(parts["truth"].batches)))
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+
+
+def _contradictions(parts: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    """Yield key, what it should be and what it is, for settings that are right alone but not together."""
     if "arena" in parts and "training" in parts:
         last, iterations = max(parts["arena"].checkpoints), parts["training"].iterations
         if last > iterations:
-            raise bad("configuration", f"{where}: arena.checkpoints", f"at most {iterations}", last)
-    return Config(**{name: parts.get(name, _Absent(name)) for name in PARTS})
+            yield "arena.checkpoints", f"at most {iterations}", last
+    if "selfplay" in parts:
+        plies = [ply for ply, _ in parts["selfplay"].move_temperatures]
+        if plies[0] != 0 or plies != sorted(set(plies)):
+            yield "selfplay.move_temperatures", "plies that rise from 0", plies
+    targets = parts["targets"]
+    if "selfplay" in parts and "search" in parts:
+        particle = parts["search"].algorithm == "particle"
+        for key, allowed in _TARGETS["particle" if particle else "mcts"].items():
+            if getattr(targets, key) not in allowed:
+                what = f"{' or '.join(allowed)} with search.algorithm {parts['search'].algorithm}"
+                yield f"targets.{key}", what, getattr(targets, key)
+        if not particle and parts["selfplay"].exploration > 0:
+            yield "selfplay.exploration", "0 with MCTS, which explores by selfplay.noise", parts["selfplay"].exploration
+        if particle and parts["selfplay"].noise > 0:
+            yield (
+                "selfplay.noise",
+                "0 with particle search, which explores by selfplay.exploration",
+                parts["selfplay"].noise,
+            )
+    if {"network", "selfplay"} <= parts.keys() and not parts["network"].reward and targets.value == "bootstrap":
+        yield "targets.value", "another value than bootstrap, which needs network.reward", targets.value
+
+
+# What each kind of search can give as targets.
+_TARGETS = {
+    "particle": {
+        "nodes": ("tree", "roots"),
+        "policy": ("winner", "visits"),
+        "value": ("bootstrap", "search", "outcome"),
+    },
+    "mcts": {"nodes": ("roots",), "policy": ("visits",), "value": ("search", "outcome", "steps", "mixed")},
+}

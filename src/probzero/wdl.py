@@ -30,3 +30,13 @@ def from_result(result: Triples) -> Triples:
         order = torch.tensor([1, 0, -1], device=result.device)
         return (result[..., None] == order).to(torch.float32)
     return (result[..., None] == np.array([1, 0, -1])).astype(np.float32)
+
+
+def expectation(triples: Triples) -> Triples:
+    """Return win − loss [...] of triples [..., 3]: the expected result, from −1 to 1."""
+    return triples[..., WIN] - triples[..., LOSS]
+
+
+def from_expectation(value: torch.Tensor) -> torch.Tensor:
+    """Return triples [..., 3] without draws whose expectation is `value` [...], from −1 to 1."""
+    return torch.stack([(1 + value) / 2, torch.zeros_like(value), (1 - value) / 2], dim=-1)

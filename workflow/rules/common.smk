@@ -3,12 +3,14 @@ import json
 import os
 import shlex
 import sys
+import tempfile
 
 from snakemake.exceptions import WorkflowError
 
 SOURCE = os.path.join(workflow.basedir, "src")
 sys.path.insert(0, SOURCE)
 
+from probzero import comparison
 from probzero import config as configuration
 from probzero.errors import ProbZeroError
 
@@ -18,8 +20,22 @@ shell.executable("bash")
 shell.prefix(f"set -euo pipefail; export PYTHONPATH={shlex.quote(SOURCE)}; ")
 os.environ.update(PATH=os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)]))
 
+# Short jobs share one process that has everything imported (see probzero.warm); PROBZERO_WARM= turns it off.
+if workflow.is_main_process and workflow.local_exec:
+    os.environ.setdefault("PROBZERO_WARM", os.path.join(tempfile.gettempdir(), f"probzero-{os.getuid()}"))
+    os.environ["PROBZERO_WARM_OWNER"] = str(os.getpid())
+
 try:
-    CONFIG = configuration.parse(config, ", ".join(map(str, workflow.configfiles)) or "--config")
+    WHERE = ", ".join(map(str, workflow.configfiles)) or "--config"
+    if "variants" in config:  # a comparison: several variants of one configuration, one of them the reference
+        COMPARISON = comparison.parse(config, WHERE)
+        CONFIGS = COMPARISON.variants
+        CONFIG = CONFIGS[COMPARISON.reference]
+        RUN = f"results/{COMPARISON.name}/{{variant}}"
+    else:
+        CONFIG = configuration.parse(config, WHERE)
+        CONFIGS = {None: CONFIG}
+        RUN = f"results/{CONFIG.name}"
 except ProbZeroError as error:
     raise WorkflowError(str(error))
 
@@ -30,47 +46,61 @@ TRUTH_FIGURES = ["truth", "errors", "reliability", "blunders"]
 FIGURES = ["elo", "win_rates", "training", "selfplay"]
 NETWORKS = [f"iteration-{iteration:04}" for iteration in CONFIG.arena.checkpoints]
 PLAYERS = [*NETWORKS, *CONFIG.arena.anchors]
-RUN = f"results/{CONFIG.name}"
 
 
 wildcard_constraints:
     seed=r"\d+",
     iteration=r"(?!0000)\d{4}",
     shard=r"\d+",
+    variant=r"[a-z][a-z0-9-]*",
     player=r"[a-z]+(-\d{4})?",
+
+
+def settings(wildcards):
+    """The configuration of a job: that of its variant, in a comparison."""
+    return CONFIGS[getattr(wildcards, "variant", None)]
+
+
+def run(wildcards):
+    """The folder of a job's run."""
+    return RUN.format(variant=getattr(wildcards, "variant", None))
 
 
 def parts(*names):
     """The named parts of the configuration as JSON: all that a rule depends on, so that nothing else makes it run again."""
-    whole = CONFIG.as_dict()
-    return json.dumps({name: whole[name] for name in names})
+
+    def chosen(wildcards):
+        whole = settings(wildcards).as_dict()
+        return json.dumps({name: whole[name] for name in names})
+
+    return chosen
 
 
 def previous(folder):
     """Input function: the file that the iteration before left in `folder`."""
-    return lambda wildcards: f"<run>/seed{wildcards.seed}/{folder}/{int(wildcards.iteration) - 1:04}.safetensors"
+    return lambda wildcards: f"{run(wildcards)}/seed{wildcards.seed}/{folder}/{int(wildcards.iteration) - 1:04}.safetensors"
 
 
 def window(wildcards):
     """The datasets that an iteration learns from, oldest first."""
     last = int(wildcards.iteration)
-    first = max(1, last - CONFIG.training.replay_window + 1)
+    first = max(1, last - settings(wildcards).training.replay_window + 1)
     return [
-        f"<run>/seed{wildcards.seed}/selfplay/{iteration:04}/shard{shard}.bin"
+        f"{run(wildcards)}/seed{wildcards.seed}/selfplay/{iteration:04}/shard{shard}.bin"
         for iteration in range(first, last + 1)
-        for shard in range(CONFIG.selfplay.shards)
+        for shard in range(settings(wildcards).selfplay.shards)
     ]
 
 
-def checkpoints(seed, players):
+def checkpoints(wildcards, players):
     """The files that players need: the checkpoints among them."""
     numbers = [player.removeprefix("iteration-") for player in players if player not in CONFIG.arena.anchors]
-    return [f"<run>/seed{seed}/checkpoints/{number}.safetensors" for number in numbers]
+    return [f"{run(wildcards)}/seed{wildcards.seed}/checkpoints/{number}.safetensors" for number in numbers]
 
 
-def argument(seed, player):
+def argument(wildcards, player):
     """A player as the command line names it: with its checkpoint, if it has one."""
-    return "=".join([player, *(path.replace("<run>", RUN) for path in checkpoints(seed, [player]))])
+    return "=".join([player, *checkpoints(wildcards, [player])])
 
 
 def row(player):
@@ -92,9 +122,14 @@ def rows(wildcards):
 def metrics(folder, shards):
     """Input function: the metrics that every iteration left in `folder`, in one file or in one for each shard."""
     numbers = [f"{iteration:04}" for iteration in range(1, CONFIG.training.iterations + 1)]
-    pattern = "<run>/seed{seed}/{folder}/{number}/shard{shard}.json" if shards else "<run>/seed{seed}/{folder}/{number}.json"
+    pattern = "{run}/seed{seed}/{folder}/{number}/shard{shard}.json" if shards else "{run}/seed{seed}/{folder}/{number}.json"
     return lambda wildcards: expand(
-        pattern, seed=wildcards.seed, folder=folder, number=numbers, shard=range(CONFIG.selfplay.shards)
+        pattern,
+        run=run(wildcards),
+        seed=wildcards.seed,
+        folder=folder,
+        number=numbers,
+        shard=range(CONFIG.selfplay.shards),
     )
 
 
@@ -103,3 +138,44 @@ def measured(kind):
     return lambda wildcards: expand(
         "<run>/seed{seed}/truth/{player}/{kind}.csv", seed=wildcards.seed, player=[*NETWORKS, "ceiling"], kind=kind
     )
+
+
+def learned(wildcards, players):
+    """The checkpoints of a job's variant, if it learns."""
+    return checkpoints(wildcards, players) if COMPARISON.learns(wildcards.variant) else []
+
+
+def spent(wildcards, folder, shards):
+    """The metrics of a job's variant, if it learns."""
+    return metrics(folder, shards)(wildcards) if COMPARISON.learns(wildcards.variant) else []
+
+
+def contest_row(wildcards):
+    """A contestant's row of a comparison's tournament: the player, then those before it in the list."""
+    contestants = [*CONFIGS, *CONFIG.arena.anchors]
+    return [wildcards.contestant, *contestants[: contestants.index(wildcards.contestant)]]
+
+
+def final_checkpoint(seed, variant):
+    return f"{RUN.format(variant=variant)}/seed{seed}/checkpoints/{CONFIG.training.iterations:04}.safetensors"
+
+
+def contest_files(wildcards):
+    """Input function: the last checkpoints of the variants that meet."""
+    variants = [name for name in contest_row(wildcards) if name in CONFIGS and COMPARISON.learns(name)]
+    return [final_checkpoint(wildcards.seed, name) for name in variants]
+
+
+def contest_players(wildcards):
+    """The players of a contest as the command line names them."""
+    return [
+        f"{name}={final_checkpoint(wildcards.seed, name)}" if name in CONFIGS and COMPARISON.learns(name) else name
+        for name in contest_row(wildcards)
+    ]
+
+
+def contest_searches(wildcards):
+    """The arguments that give every variant of a contest its own search."""
+    variants = [name for name in contest_row(wildcards) if name in CONFIGS]
+    texts = [f"{name}={json.dumps(CONFIGS[name].as_dict()['search'])}" for name in variants]
+    return " ".join(f"--search {shlex.quote(text)}" for text in texts)

@@ -40,7 +40,7 @@ rule selfplay:
     threads: CONFIG.selfplay.threads
     priority: 10
     params:
-        config=parts("experiment", "game", "search", "selfplay"),
+        config=parts("experiment", "game", "search", "selfplay", "targets"),
         iterations=CONFIG.training.iterations,
     shell:
         "python -m probzero selfplay --config {params.config:q} --seed {wildcards.seed}"
@@ -67,7 +67,7 @@ rule train:
     threads: CONFIG.training.threads
     priority: 10
     params:
-        config=parts("experiment", "game", "training"),
+        config=parts("experiment", "game", "targets", "training"),
     shell:
         "python -m probzero train --config {params.config:q} --seed {wildcards.seed} --iteration {wildcards.iteration}"
         " --checkpoint {input.checkpoint:q} --optimizer {input.optimizer:q} --datasets {input.datasets:q}"

@@ -7,7 +7,7 @@ localrules:
 
 rule match:
     input:
-        lambda wildcards: checkpoints(wildcards.seed, row(wildcards.player)),
+        lambda wildcards: checkpoints(wildcards, row(wildcards.player)),
     output:
         "<run>/seed{seed}/matches/{player}.csv",
     log:
@@ -19,7 +19,7 @@ rule match:
     threads: CONFIG.arena.threads
     params:
         config=parts("experiment", "game", "search", "arena"),
-        players=lambda wildcards: [argument(wildcards.seed, player) for player in row(wildcards.player)],
+        players=lambda wildcards: [argument(wildcards, player) for player in row(wildcards.player)],
     shell:
         "set -- {params.players:q}; player=$1; shift;"
         " python -m probzero match --config {params.config:q} --seed {wildcards.seed}"

@@ -50,7 +50,7 @@ rule ceiling:
 
 rule truth:
     input:
-        checkpoint=lambda wildcards: checkpoints(wildcards.seed, [wildcards.player]),
+        checkpoint=lambda wildcards: checkpoints(wildcards, [wildcards.player]),
         positions="<run>/seed{seed}/truth/positions.csv",
     output:
         kept="<run>/seed{seed}/truth/{player}/kept.csv",

@@ -6,13 +6,8 @@ from typing import Protocol
 
 import torch
 
-from probzero.config import Search
-from probzero.games.othello import Othello
-from probzero.network.inference import Evaluator
+from probzero.search.build import SearchFactory
 from probzero.search.choice import best
-from probzero.search.evaluation import remembered
-from probzero.search.particle import ParticleSearch
-from probzero.search.tree import Tree
 
 
 class Player(Protocol):
@@ -29,34 +24,18 @@ class Player(Protocol):
 
 
 class SearchPlayer:
-    """Particle search with one network; plays the move with the largest policy_search."""
+    """A search with one network, or with playouts; plays the move it gives the largest weight."""
 
-    def __init__(
-        self,
-        rules: Othello,
-        evaluator: Evaluator,
-        search: Search,
-        particles: int,
-        batches: int,
-        capacity: int,
-        what: str,
-    ) -> None:
-        self.rules = rules
-        self.settings = search
+    def __init__(self, factory: SearchFactory, particles: int, batches: int) -> None:
+        self.factory = factory
         self.particles, self.batches = particles, batches
-        self.capacity, self.what = capacity, what  # most tree nodes, and the setting that says so
-        self.device = evaluator.device
-        self.evaluate = remembered(evaluator, search, rules.actions, capacity, self.device)
 
     def begin(self, own: torch.Tensor, opp: torch.Tensor, keys: torch.Tensor) -> None:
-        tree = Tree(self.rules, len(own), self.capacity, self.what, self.device)
-        tree.game_key[:] = keys
-        self.search = ParticleSearch(tree, self.evaluate, self.settings)
-        self.search.start(torch.arange(len(own), device=self.device), own, opp)
+        self.search = self.factory.start(own, opp, keys)
 
     def choose(self, games: torch.Tensor, ply: int) -> torch.Tensor:
         self.search.run(games, self.particles, self.batches, ply)
-        return best(self.search.tree, games)
+        return best(self.search.moves(games))
 
     def observe(self, games: torch.Tensor, action: torch.Tensor) -> None:
         self.search.advance(games, action)

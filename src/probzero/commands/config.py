@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from probzero import config
+from probzero import comparison, config
 from probzero.commands import arguments, progress
 from probzero.files import write_json
 
@@ -15,7 +15,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    settings = config.load(args.config)
+    raw, where = config.read(args.config)
+    if isinstance(raw, dict) and "variants" in raw:
+        compared = comparison.parse(raw, where)
+        write_json(args.output, raw)
+        progress.report(compared.name, ", ".join(compared.variants), f"seeds {', '.join(map(str, compared.seeds))}")
+        return
+    settings = config.parse(raw, where)
     write_json(args.output, settings.as_dict())
     rounds = (
         f"{settings.training.iterations} iterations of {settings.selfplay.shards} × {settings.selfplay.games} games"

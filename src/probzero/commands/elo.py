@@ -18,6 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--players", required=True, nargs="+", metavar="NAME", help="the players, in order; the first is 0 on the scale"
     )
+    parser.add_argument("--seed", type=int, metavar="S", help="note the run's seed in the ratings")
     arguments.add_table(parser, "--ratings", "rating of each player")
     arguments.add_table(parser, "--differences", "difference of each two players")
     arguments.add_table(parser, "--pairings", "score of each pairing")
@@ -29,7 +30,7 @@ def run(args: argparse.Namespace) -> None:
     ratings = elo.fit(games, args.players, anchor=args.players[0])
     table = elo.ratings_table(ratings)
     tables = {
-        args.ratings: table,
+        args.ratings: table if args.seed is None else table.assign(seed=args.seed),
         args.differences: elo.differences_table(ratings),
         args.pairings: pairings_table(games, args.players),
         args.model: elo.model_table(ratings),

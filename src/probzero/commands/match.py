@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -12,12 +14,13 @@ from probzero.arena.match import play_matches
 from probzero.arena.players import Player, SearchPlayer
 from probzero.arena.simple_players import SCORES, OnePlyPlayer
 from probzero.commands import arguments, progress
-from probzero.config import Config
+from probzero.config import Config, Search
 from probzero.errors import bad
 from probzero.files import write_csv
 from probzero.games.othello import othello
 from probzero.network.checkpoint import load_checkpoint
 from probzero.network.inference import Evaluator, resolve_device
+from probzero.search.build import SearchFactory
 from probzero.truth.perfect import PerfectPlayer
 
 PERFECT = "perfect"
@@ -32,13 +35,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--against", required=True, nargs="+", type=arguments.player, metavar="PLAYER", help="opponents"
     )
+    summary = "a search of its own for a player: a JSON object, the search section of a configuration"
+    parser.add_argument("--search", action="append", default=[], type=_own_search, metavar="NAME=JSON", help=summary)
     arguments.add_path(parser, "--output", "where to write the games")
 
 
 def run(args: argparse.Namespace) -> None:
     settings = config.load(args.config, NEEDS)
     torch.set_num_threads(settings.arena.threads)
-    player, *against = [(name, _player(settings, name, path)) for name, path in [args.player, *args.against]]
+    own = dict(args.search)
+    player, *against = [
+        (name, _player(replace(settings, search=own[name]) if name in own else settings, name, path))
+        for name, path in [args.player, *args.against]
+    ]
     with progress.bar(len(against), "opponent") as bar:
 
         def show(opponent: str) -> None:
@@ -56,8 +65,21 @@ def run(args: argparse.Namespace) -> None:
     )
 
 
+def _own_search(text: str) -> tuple[str, Search]:
+    name, _, source = text.partition("=")
+    try:
+        section = json.loads(source)
+    except json.JSONDecodeError as error:
+        raise argparse.ArgumentTypeError(f"expected NAME=JSON, found {text!r} ({error})") from None
+    config.check_part("search", section)
+    return name, Search(**section)
+
+
 def _player(settings: Config, name: str, checkpoint: Path | None) -> Player:
     arena, rules = settings.arena, othello(settings.game.size)
+    if checkpoint is None and settings.search.algorithm == "ucb1":
+        factory = SearchFactory(rules, None, settings.search, arena.capacity, "arena.capacity")
+        return SearchPlayer(factory, arena.particles, arena.batches)
     if checkpoint is None:
         if name == PERFECT:
             return PerfectPlayer(rules, arena.threads)
@@ -66,6 +88,5 @@ def _player(settings: Config, name: str, checkpoint: Path | None) -> Player:
         return OnePlyPlayer(rules, SCORES[name])
     network, _ = load_checkpoint(checkpoint, rules.size)
     evaluator = Evaluator(network, rules.size, resolve_device(arena.device))
-    return SearchPlayer(
-        rules, evaluator, settings.search, arena.particles, arena.batches, arena.capacity, "arena.capacity"
-    )
+    factory = SearchFactory(rules, evaluator, settings.search, arena.capacity, "arena.capacity")
+    return SearchPlayer(factory, arena.particles, arena.batches)

@@ -14,7 +14,7 @@ from probzero.learning.selfplay import play_shard
 from probzero.network.checkpoint import load_checkpoint
 from probzero.network.inference import Evaluator, resolve_device
 
-NEEDS = ("experiment", "game", "search", "selfplay")
+NEEDS = ("experiment", "game", "search", "selfplay", "targets")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

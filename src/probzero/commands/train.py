@@ -13,13 +13,13 @@ from probzero import config
 from probzero.commands import arguments, progress
 from probzero.errors import bad
 from probzero.files import write_json
-from probzero.learning.dataset import Samples, merge, read_samples
+from probzero.learning.dataset import Samples, concatenate, merge, read_samples
 from probzero.learning.training import train
 from probzero.network.checkpoint import load_checkpoint, load_optimizer, save_checkpoint, save_optimizer
 from probzero.network.inference import resolve_device
 from probzero.random_keys import key
 
-NEEDS = ("experiment", "game", "training")
+NEEDS = ("experiment", "game", "targets", "training")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> None:
     if info.iteration != args.iteration - 1:
         raise bad("checkpoint", f"{args.checkpoint}: iteration", args.iteration - 1, info.iteration)
     state, _ = load_optimizer(args.optimizer, model)
-    window = _window(args.datasets, settings.game.size)
+    window = _window(args.datasets, settings.game.size, settings.targets.nodes == "tree")
     draws = key(settings.experiment, args.seed, args.iteration, "train")
     state, metrics = train(model, state, window, settings.training, args.iteration, draws, device)
     info = replace(info, iteration=args.iteration)
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> None:
     )
 
 
-def _window(datasets: list[Path], size: int) -> list[Samples]:
-    """Read the samples of each iteration; a position that several of its shards have met is one sample."""
+def _window(datasets: list[Path], size: int, merged: bool) -> list[Samples]:
+    """Read the samples of each iteration; if `merged`, a position that several of its shards have met is one sample."""
     shards = [[read_samples(path, size) for path in paths] for _, paths in groupby(datasets, lambda path: path.parent)]
-    return [merge(parts, size) for parts in shards]
+    return [merge(parts, size) if merged else concatenate(parts) for parts in shards]

@@ -14,6 +14,7 @@ from probzero.games.othello import othello
 from probzero.network.checkpoint import load_checkpoint
 from probzero.network.inference import Evaluator, resolve_device
 from probzero.random_keys import key
+from probzero.search.build import SearchFactory
 from probzero.truth.measures import calibration_table, kept_table
 from probzero.truth.perfect import games_from_wins
 from probzero.truth.positions import read_positions
@@ -39,10 +40,11 @@ def run(args: argparse.Namespace) -> None:
     model, _ = load_checkpoint(args.checkpoint, rules.size)
     evaluator = Evaluator(model, rules.size, resolve_device(truth.device))
     positions = read_positions(args.positions, rules)
-    kept = kept_table(evaluator, rules, settings.search, positions, truth.particles, truth.batches, truth.capacity)
+    factory = SearchFactory(rules, evaluator, settings.search, truth.capacity, "truth.capacity")
+    kept = kept_table(factory, evaluator, positions, truth.particles, truth.batches, args.seed)
     calibration = calibration_table(evaluator, rules, positions)
     batches = truth.batches[len(truth.batches) // 2]  # the middle budget plays
-    player = SearchPlayer(rules, evaluator, settings.search, truth.particles, batches, truth.capacity, "truth.capacity")
+    player = SearchPlayer(factory, truth.particles, batches)
     openings = key(settings.experiment, args.seed, "perfect")
     games = games_from_wins(rules, player, truth.openings, truth.opening_plies, truth.games_from_start, openings)
     for path, table in ((args.kept, kept), (args.calibration, calibration), (args.perfect, games)):

@@ -25,7 +25,7 @@ class Samples:
     board: np.ndarray  # [n, 2N²] own discs, then opposing discs
     policy: np.ndarray  # [n, N² + 1] target over the explored moves
     mask: np.ndarray  # [n, N² + 1] 1 where a move was explored
-    value: np.ndarray  # [n, 3] target in the order of `wdl`
+    value: np.ndarray  # [n, 3] target in the order of `wdl`; zeros where there is none
     reward: np.ndarray  # [n, 3] target in the order of `wdl`, where valid
     valid: np.ndarray  # [n] 1 where a finished game lies below
     weight: np.ndarray  # [n] visits
@@ -83,7 +83,7 @@ def merge(parts: list[Samples], size: int) -> Samples:
 
         mask      = union of the masks
         policy_a  ∝ Σ_s∋a weight_s · policy_s,a / Σ_s∋a weight_s        over the samples s that have a in their mask
-        value     = Σ_s weight_s · value_s / Σ_s weight_s
+        value     = Σ_s weight_s · value_s / Σ_s weight_s                over the samples s that have a value
         reward    = the same over the valid samples; valid if any is
         weight    = Σ_s weight_s
 
@@ -103,13 +103,14 @@ def merge(parts: list[Samples], size: int) -> Samples:
     weight = samples.weight.astype(np.float64)[:, None]
     tried = total(weight * samples.mask)
     policy = _ratio(total(weight * samples.mask * samples.policy), tried)
+    valued = weight * (samples.value.sum(axis=1, keepdims=True) > 0)
     valid = weight * samples.valid[:, None]
     valid_total = total(valid)
     return Samples(
         board=samples.board[starts],
         policy=(policy / policy.sum(axis=1, keepdims=True)).astype(np.float32),
         mask=(tried > 0).astype(np.float32),
-        value=(total(weight * samples.value) / total(weight)).astype(np.float32),
+        value=_ratio(total(valued * samples.value), total(valued)).astype(np.float32),
         reward=_ratio(total(valid * samples.reward), valid_total).astype(np.float32),
         valid=(valid_total[:, 0] > 0).astype(np.float32),
         weight=total(weight)[:, 0].astype(np.float32),
@@ -132,7 +133,7 @@ def _widths(size: int) -> tuple[int, ...]:
 
 def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
     """Return above / below, 0 where below is 0."""
-    return np.divide(above, below, out=np.zeros_like(above), where=below > 0)
+    return np.divide(above, below, out=np.zeros_like(above), where=np.broadcast_to(below > 0, above.shape))
 
 
 def _verify(samples: Samples, size: int, path: str | Path) -> None:
@@ -152,7 +153,8 @@ def _verify(samples: Samples, size: int, path: str | Path) -> None:
     _require(path, "policy", (policy == 0) | (mask == 1), policy, "0 for moves outside the mask")
     _require(path, "policy", *_sums_to_one(policy))
     _require(path, "value", value >= 0, value, "a number ≥ 0")
-    _require(path, "value", *_sums_to_one(value))
+    holds, sums, expected = _sums_to_one(value)
+    _require(path, "value", holds | (value == 0).all(axis=1), sums, f"{expected}, or zeros for none")
     _require(path, "valid", (valid == 0) | (valid == 1), valid, "0 or 1")
     _require(path, "reward", (reward >= 0) | (valid == 0)[:, None], reward, "a number ≥ 0 where valid")
     holds, sums, expected = _sums_to_one(reward)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from probzero.network import values
 from probzero.network.model import Outputs
 
 
@@ -32,32 +33,37 @@ class Losses(NamedTuple):
         return self.policy + self.value + self.reward
 
 
-def losses(outputs: Outputs, batch: Batch) -> Losses:
+def losses(outputs: Outputs, batch: Batch, value_head: str = "wdl") -> Losses:
     """Return the three losses, scalars. With sample weights v and cross-entropies H of target and prediction:
 
     policy = Σ v·H(policy) / Σ v         log-softmax over the explored moves alone
-    value  = Σ v·H(value)  / Σ v
-    reward = Σ v·H(reward) / Σ v         both sums over the valid samples; 0 if there is none
+    value  = Σ v·H(value)  / Σ v         both sums over the samples with a target; other heads: see `values`
+    reward = Σ v·H(reward) / Σ v         both sums over the valid samples; 0 if there is none, or no reward head
     """
     log_policy = outputs.policy.masked_fill(batch.mask == 0, -torch.inf).log_softmax(-1)
     log_policy = log_policy.masked_fill(batch.mask == 0, 0.0)  # the target is 0 there, and 0 · inf is not
-    valid = batch.weight * batch.valid
-    return Losses(
-        _mean(-(batch.policy * log_policy).sum(-1), batch.weight),
-        _mean(-(batch.value * outputs.value.log_softmax(-1)).sum(-1), batch.weight),
-        _mean(-(batch.reward * outputs.reward.log_softmax(-1)).sum(-1), valid),
-    )
+    policy = _mean(-(batch.policy * log_policy).sum(-1), batch.weight)
+    has_value = batch.value.sum(-1) > 0
+    value = _mean(values.loss(value_head, outputs.value, batch.value), batch.weight * has_value)
+    if outputs.reward is None:
+        return Losses(policy, value, torch.zeros_like(value))
+    reward = -(batch.reward * outputs.reward.log_softmax(-1)).sum(-1)
+    return Losses(policy, value, _mean(reward, batch.weight * batch.valid))
 
 
 def _mean(values: Tensor, weight: Tensor) -> Tensor:
     return (values * weight).sum() / weight.sum().clamp(min=torch.finfo(torch.float32).tiny)
 
 
-def agreements(outputs: Outputs, batch: Batch) -> dict[str, Tensor]:
+def agreements(outputs: Outputs, batch: Batch, value_head: str = "wdl") -> dict[str, Tensor]:
     """Return per sample [B] whether the largest output is the target's largest, as 0 or 1, by head."""
     policy = outputs.policy.masked_fill(batch.mask == 0, -torch.inf).argmax(-1)
     return {
         "policy": (policy == batch.policy.argmax(-1)).float(),
-        "value": (outputs.value.argmax(-1) == batch.value.argmax(-1)).float(),
-        "reward": (outputs.reward.argmax(-1) == batch.reward.argmax(-1)).float(),
+        "value": _same(values.to_wdl(value_head, outputs.value), batch.value),
+        "reward": torch.zeros_like(batch.weight) if outputs.reward is None else _same(outputs.reward, batch.reward),
     }
+
+
+def _same(output: Tensor, target: Tensor) -> Tensor:
+    return (output.argmax(-1) == target.argmax(-1)).float()

@@ -10,24 +10,32 @@ from typing import Any, NamedTuple
 import pandas as pd
 import torch
 
-from probzero.config import Config
+from probzero.config import Config, SelfPlay
 from probzero.games.othello import Othello, move_names, othello
 from probzero.learning.dataset import Samples
+from probzero.learning.played import PlayedMoves
+from probzero.learning.resignation import Resignation
 from probzero.learning.targets import extract
 from probzero.network.inference import Evaluator
 from probzero.random_keys import key, uniform
+from probzero.search.build import SearchFactory
 from probzero.search.choice import sample
-from probzero.search.evaluation import remembered
+from probzero.search.graph import GraphSearch
+from probzero.search.mcts import MctsSearch
 from probzero.search.particle import ParticleSearch
 from probzero.search.tree import Tree
 
 
 @dataclass(frozen=True)
 class Shard:
-    """What the self-play of a shard leaves behind."""
+    """What the self-play of a shard leaves behind.
+
+    The margin of a game is Black's discs − White's when it stopped, its result +1 if Black won, and `resigned` 1 if the
+    player to move gave up.
+    """
 
     samples: Samples  # of all positions of the search graphs, merged
-    games: pd.DataFrame  # game, opening_moves, moves, plies (without the opening), margin (Black's discs − White's)
+    games: pd.DataFrame  # game, opening_moves, moves, plies (without the opening), margin, result, resigned
     metrics: dict[str, Any]
 
 
@@ -38,59 +46,91 @@ def play_shard(
     config: Config, evaluator: Evaluator, seed: int, iteration: int, shard: int, progress: Progress | None = None
 ) -> Shard:
     """Play the shard's games to their ends."""
-    began, network_began, sent_began, calls_began = (
-        time.perf_counter(),
-        evaluator.seconds,
-        evaluator.positions,
-        evaluator.calls,
-    )
+    counts = _Counts(evaluator)
     settings, rules, device = config.selfplay, othello(config.game.size), evaluator.device
-    games = torch.arange(settings.games, device=device)
-    tree = Tree(rules, settings.games, settings.capacity, "selfplay.capacity", device)
-    tree.game_key[:] = torch.tensor(
-        [key(config.experiment, seed, iteration, "selfplay", shard, game) for game in range(settings.games)]
+    game_key = torch.tensor(
+        [key(config.experiment, seed, iteration, "selfplay", shard, game) for game in range(settings.games)],
+        device=device,
     )
-    evaluate = remembered(evaluator, config.search, rules.actions, settings.capacity, device)
-    search = ParticleSearch(tree, evaluate, config.search)
-    opening = _openings(rules, settings.random_plies, tree.game_key)
-    search.start(games, opening.own, opening.opp)
+    opening = _openings(rules, settings.random_plies, game_key)
+    factory = SearchFactory(rules, evaluator, config.search, settings.capacity, "selfplay.capacity")
+    search = factory.start(opening.own, opening.opp, game_key)
+    tree, games = search.tree, torch.arange(settings.games, device=device)
+    resignation = Resignation(settings, game_key)
+    noted = PlayedMoves(rules)
 
-    moves, exhausted = [], 0
+    moves, played, exhausted = [], [], 0
     going = games
     for ply in range(rules.longest_game):
+        if isinstance(search, MctsSearch) and settings.noise > 0:
+            search.add_noise(going, settings.noise, settings.noise_concentration, ply)
         search.run(going, settings.particles, settings.batches, ply)
-        exhausted += int(tree.closed[tree.root[going]].sum())
-        action = sample(tree, going, settings.exploration, ply)
+        going = going[~resignation.now(going, search.value(going), ply)]
+        if not len(going):
+            break
+        roots, offered = tree.root[going], search.moves(going)
+        exhausted += int(tree.closed[roots].sum())
+        noted.note(going, tree.own[roots], tree.opp[roots], offered, search.value(going))
+        played.append(roots)
+        action = sample(offered, game_key[going], ply, temperature_at(settings, ply), settings.exploration)
         search.advance(going, action)
         record = torch.full_like(games, -1)
         record[going] = action
         moves.append(record)
-        going = going[tree.edge_count[tree.root[going]] > 0]
+        going = going[~rules.terminal(tree.own[tree.root[going]], tree.opp[tree.root[going]])]
         if progress is not None:
             progress(ply + 1, len(going))
         if not len(going):
             break
-    samples = extract(tree, config.search.temperature)
-    seconds = time.perf_counter() - began
-    sent = evaluator.positions - sent_began
-    games_table = _games(rules, tree, opening.moves, torch.stack(moves, dim=1))
+    played_moves = torch.stack(moves, dim=1)
+    games_table, result = _games(rules, tree, opening.moves, played_moves, resignation)
+    if isinstance(search, ParticleSearch):
+        samples = extract(tree, config.search.temperature, config.targets, torch.cat(played))
+    else:
+        samples = noted.samples(result, config.targets)
     metrics = {
         "iteration": iteration,
         "shard": shard,
         **_outcomes(games_table),
+        **resignation.metrics(result),
         "exhausted_roots": exhausted,
-        "leaf_evaluations": search.leaf_evaluations,
-        "network_evaluations": sent,
-        "network_calls": evaluator.calls - calls_began,
-        "cache_hits": search.leaf_evaluations - sent,
-        "nodes": int(tree.evaluated.sum()),
-        "terminal_nodes": int((tree.evaluated & (tree.edge_count == 0)).sum()),
-        "entered_positions": tree.nodes,
+        **counts.metrics(search),
         "samples": len(samples.weight),
-        "seconds": seconds,
-        "network_seconds": evaluator.seconds - network_began,
+        **counts.seconds(),
     }
     return Shard(samples, games_table, metrics)
+
+
+def temperature_at(settings: SelfPlay, ply: int) -> float:
+    """Return the temperature of the moves at a ply: that of the last step of the schedule begun by then."""
+    return [temperature for first, temperature in settings.move_temperatures if first <= ply][-1]
+
+
+class _Counts:
+    """The work of the evaluator and the time since the counting began."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.evaluator = evaluator
+        self.began = time.perf_counter()
+        self.before = (evaluator.positions, evaluator.calls, evaluator.seconds)
+
+    def metrics(self, search: GraphSearch) -> dict[str, Any]:
+        tree, sent = search.tree, self.evaluator.positions - self.before[0]
+        return {
+            "leaf_evaluations": search.leaf_evaluations,
+            "network_evaluations": sent,
+            "network_calls": self.evaluator.calls - self.before[1],
+            "cache_hits": search.leaf_evaluations - sent,
+            "nodes": int(tree.evaluated.sum()),
+            "terminal_nodes": int((tree.evaluated & (tree.edge_count == 0)).sum()),
+            "entered_positions": tree.nodes,
+        }
+
+    def seconds(self) -> dict[str, float]:
+        return {
+            "seconds": time.perf_counter() - self.began,
+            "network_seconds": self.evaluator.seconds - self.before[2],
+        }
 
 
 class _Opening(NamedTuple):
@@ -119,21 +159,31 @@ def _openings(rules: Othello, most: int, game_key: torch.Tensor) -> _Opening:
     return _Opening(own, opp, moves)
 
 
-def _games(rules: Othello, tree: Tree, opening: torch.Tensor, moves: torch.Tensor) -> pd.DataFrame:
-    """Return a row per game from the final roots and the moves [G, plies] (−1 after the end) of opening and game."""
+def _games(
+    rules: Othello, tree: Tree, opening: torch.Tensor, moves: torch.Tensor, resignation: Resignation
+) -> tuple[pd.DataFrame, torch.Tensor]:
+    """Return a row per game from the final roots and the moves [G, plies] (−1 after the end) of opening and game.
+
+    Also returns the results [G], seen by the player who moved first after the opening.
+    """
     before, after = (opening >= 0).sum(1), (moves >= 0).sum(1)
-    margin = rules.margin(tree.own[tree.root], tree.opp[tree.root])
-    margin = torch.where((before + after) % 2 == 0, margin, -margin)  # a pass is a ply: colours alternate
+    last = rules.margin(tree.own[tree.root], tree.opp[tree.root])  # for whoever would be to move
+    mover = 1 - 2 * (after % 2)  # +1: the player who moved first after the opening
+    result = torch.where(resignation.resigned, -1, last.sign()) * mover
+    colour = 1 - 2 * (before % 2)  # +1: that player is Black; a pass is a ply, so colours alternate
     names = [[move_names(rules.size, row[row >= 0]) for row in part.cpu().numpy()] for part in (opening, moves)]
-    return pd.DataFrame(
+    table = pd.DataFrame(
         {
             "game": range(len(moves)),
             "opening_moves": names[0],
             "moves": names[1],
             "plies": after.tolist(),
-            "margin": margin.tolist(),
+            "margin": (last * mover * colour).tolist(),
+            "result": (result * colour).tolist(),
+            "resigned": resignation.resigned.long().tolist(),
         }
     )
+    return table, result
 
 
 def _outcomes(games: pd.DataFrame) -> dict[str, Any]:
@@ -142,7 +192,7 @@ def _outcomes(games: pd.DataFrame) -> dict[str, Any]:
         "moves": int(games.plies.sum()),
         "mean_plies": float(games.plies.mean()),
         "distinct_games": len(games[["opening_moves", "moves"]].drop_duplicates()),
-        "black_wins": int((games.margin > 0).sum()),
-        "draws": int((games.margin == 0).sum()),
-        "white_wins": int((games.margin < 0).sum()),
+        "black_wins": int((games.result > 0).sum()),
+        "draws": int((games.result == 0).sum()),
+        "white_wins": int((games.result < 0).sum()),
     }

@@ -6,9 +6,10 @@ import numpy as np
 import torch
 
 from probzero import wdl
+from probzero.config import Targets
 from probzero.kernels.backup import backup
 from probzero.learning.dataset import Samples, merge
-from probzero.search.tree import Tree
+from probzero.search.tree import Edges, Tree
 
 
 def _interior(tree: Tree) -> tuple[torch.Tensor, list[int]]:
@@ -52,35 +53,59 @@ def renormalised(weight: torch.Tensor, has: torch.Tensor) -> torch.Tensor:
     return torch.where(total > 0, weight / torch.where(total > 0, total, 1.0), even).float()
 
 
-def extract(tree: Tree, temperature: float) -> Samples:
+def extract(tree: Tree, temperature: float, settings: Targets, played: torch.Tensor) -> Samples:
     """Settle every graph from its deepest nodes up, then return its samples, equal positions of all games merged.
 
     During the search a node is updated when particles pass through it; a parent that shares a child may lag behind.
     One backup over all nodes makes every value consistent with its children before it becomes a target.
+    `played` [n] are the nodes at which moves were played: the only ones to give samples if so set.
     """
     nodes, sizes = _interior(tree)
-    backup(tree, nodes, sizes, tree.game[nodes], temperature)
+    backup(tree, nodes, sizes, tree.game(nodes), temperature)
     reward, known = reward_targets(tree, nodes, sizes, temperature)
+    if settings.nodes == "roots":
+        nodes = nodes[torch.isin(nodes, played)]
     edges = tree.edges_of(nodes)
-    row, slot = edges.explored.nonzero(as_tuple=True)
-    action = tree.edge_action[edges.index[row, slot]]
-    policy = torch.zeros(len(nodes), tree.rules.actions, device=tree.device)
-    mask = torch.zeros_like(policy)
-    policy[row, action] = tree.weights(edges, temperature)[row, slot]
-    mask[row, action] = 1.0
-    target = tree.search[nodes, Tree.TARGET]
+    policy, mask = _policies(tree, edges, _move_weights(tree, edges, temperature, settings.policy))
     board = tree.rules.encode(tree.own[nodes], tree.opp[nodes])
     columns = (
         board.reshape(len(nodes), -1),
         policy / policy.sum(1, keepdim=True),
         mask,
-        target / target.sum(1, keepdim=True),
+        _values(tree, nodes, reward, settings.value),
         reward[nodes],
         known[nodes].to(torch.float32),
         tree.visits[nodes].to(torch.float32),
     )
-    return merge([Samples(*(_array(column) for column in columns))], tree.rules.size)
+    return merge([Samples(*(as_array(column) for column in columns))], tree.rules.size)
 
 
-def _array(column: torch.Tensor) -> np.ndarray:
+def _move_weights(tree: Tree, edges: Edges, temperature: float, kind: str) -> torch.Tensor:
+    """Return the targets [n, K] of the explored moves: winner_prob, or shares of the particles that took them."""
+    if kind == "winner":
+        return tree.weights(edges, temperature)
+    visits = (tree.edge_visits[edges.index] * edges.explored).float()
+    return visits / visits.sum(1, keepdim=True)
+
+
+def _policies(tree: Tree, edges: Edges, weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return weights of explored edges [n, K] by action [n, A], and which actions were explored [n, A]."""
+    row, slot = edges.explored.nonzero(as_tuple=True)
+    action = tree.edge_action[edges.index[row, slot]]
+    policy = torch.zeros(len(weight), tree.rules.actions, device=tree.device)
+    mask = torch.zeros_like(policy)
+    policy[row, action] = weight[row, slot]
+    mask[row, action] = 1.0
+    return policy, mask
+
+
+def _values(tree: Tree, nodes: torch.Tensor, reward: torch.Tensor, kind: str) -> torch.Tensor:
+    """Return the value targets [n, 3]; zeros, which say nothing, where there is no outcome below a node."""
+    if kind == "outcome":
+        return reward[nodes]
+    target = tree.search[nodes, Tree.TARGET if kind == "bootstrap" else Tree.VALUE]
+    return target / target.sum(1, keepdim=True)
+
+
+def as_array(column: torch.Tensor) -> np.ndarray:
     return np.ascontiguousarray(column.cpu().numpy(), dtype=np.float32)

@@ -38,7 +38,7 @@ def train(
     optimizer = _optimizer(model, state, rate, settings.weight_decay)
     samples = concatenate(list(window))
     drawing = np.random.default_rng(key)
-    rows = draw(drawing, len(samples), settings.samples)
+    rows = draw_window(drawing, [len(part) for part in window], settings.samples, settings.recency)
     turns = drawing.integers(0, COUNT, len(rows)) if settings.symmetries else np.zeros(len(rows), dtype=np.int64)
     data = _tensors(samples, settings.visit_exponent, device)
     totals = _Totals()
@@ -46,12 +46,12 @@ def train(
         chosen = slice(first, first + settings.batch_size)
         batch = _batch(data, model.size, rows[chosen], turns[chosen])
         outputs = model(batch.board)
-        parts = losses(outputs, batch)
+        parts = losses(outputs, batch, model.config.value)
         optimizer.zero_grad()
         parts.total.backward()
         norm = torch.nn.utils.clip_grad_norm_(model.parameters(), settings.gradient_clip)
         optimizer.step()
-        totals.add(parts, agreements(outputs, batch), batch, norm)
+        totals.add(parts, agreements(outputs, batch, model.config.value), batch, norm)
     model.eval()
     seconds = time.perf_counter() - began
     metrics = {
@@ -73,9 +73,24 @@ def learning_rate(settings: Training, iteration: int) -> float:
     return settings.final_learning_rate + (settings.learning_rate - settings.final_learning_rate) * fall
 
 
+def draw_window(drawing: np.random.Generator, sizes: Sequence[int], wanted: int, recency: float) -> np.ndarray:
+    """Return `wanted` sample numbers in random order from iterations of these sizes, oldest first, joined.
+
+    A sample of an iteration is drawn `recency` times as often as one of the next; 0 wants as many as there are.
+    """
+    wanted = wanted or sum(sizes)
+    if recency == 1:
+        return draw(drawing, sum(sizes), wanted)
+    share = np.array(sizes) * recency ** np.arange(len(sizes))[::-1]
+    bounds = np.floor(np.cumsum(share) / share.sum() * wanted + 0.5).astype(int)
+    counts = np.diff(bounds, prepend=0)
+    starts = np.cumsum([0, *sizes[:-1]])
+    rows = [start + draw(drawing, size, count) for start, size, count in zip(starts, sizes, counts, strict=True)]
+    return drawing.permutation(np.concatenate(rows))
+
+
 def draw(drawing: np.random.Generator, available: int, wanted: int) -> np.ndarray:
-    """Return `wanted` sample numbers in random order, none a second time before all came once; 0 wants each once."""
-    wanted = wanted or available
+    """Return `wanted` of the numbers below `available` in random order, none a second time before all came once."""
     passes = -(-wanted // available) if available else 0
     return np.concatenate([drawing.permutation(available) for _ in range(passes)] or [np.zeros(0, int)])[:wanted]
 

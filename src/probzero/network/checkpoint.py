@@ -21,8 +21,8 @@ import torch
 from torch import Tensor
 
 from probzero import files
-from probzero.config import Network
-from probzero.errors import bad
+from probzero.config import Network, check_part
+from probzero.errors import ProbZeroError, bad
 from probzero.games.othello import RULES_VERSION, SIZES
 from probzero.network.model import ProbZeroNet
 
@@ -60,7 +60,7 @@ def load_checkpoint(
     if expected_network is not None and info.network != expected_network:
         raise bad("checkpoint", f"{path}: network", asdict(expected_network), asdict(info.network))
     with torch.device("meta"):
-        model = ProbZeroNet(info.size, info.network.blocks, info.network.channels)
+        model = ProbZeroNet(info.size, info.network)
     _check(path, tensors, {name: (tuple(value.shape), value.dtype) for name, value in model.state_dict().items()})
     model.load_state_dict(tensors, assign=True)
     for parameter in model.parameters():
@@ -139,10 +139,12 @@ def _info(path: Path, description: dict[str, Any]) -> CheckpointInfo:
             raise bad("checkpoint", f"{path}: {name}", f"a value of type {kind.__name__}", entries[name])
     if entries["size"] not in SIZES:
         raise bad("checkpoint", f"{path}: size", f"one of {SIZES}", entries["size"])
-    sizes = entries["network"]
-    if set(sizes) != {"blocks", "channels"} or any(type(value) is not int or value < 1 for value in sizes.values()):
-        raise bad("checkpoint", f"{path}: network", "positive numbers of blocks and channels", sizes)
-    return CheckpointInfo(**{**entries, "network": Network(**sizes)})
+    try:
+        network = Network(**entries["network"])
+        check_part("network", asdict(network))
+    except (TypeError, ProbZeroError):
+        raise bad("checkpoint", f"{path}: network", "the settings of a network", entries["network"]) from None
+    return CheckpointInfo(**{**entries, "network": network})
 
 
 def _entry(path: Path, description: Any, name: str) -> Any:
@@ -180,4 +182,5 @@ def _checksum(tensors: Mapping[str, Tensor]) -> str:
 
 
 def _describe(size: int, network: Network) -> str:
-    return f"a {network.blocks} × {network.channels} network for board size {size}"
+    heads = f"{network.value} value head, {'a' if network.reward else 'no'} reward head"
+    return f"a {network.blocks} × {network.channels} network for board size {size} ({heads})"

@@ -14,10 +14,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from probzero import wdl
 from probzero.errors import bad
 from probzero.games.othello import othello
-from probzero.network import winograd
+from probzero.network import values, winograd
 from probzero.network.model import PLANES, Norm, ProbZeroNet, split_heads
 
 ROWS = 48
@@ -70,11 +69,16 @@ class FoldedNet:
         heads, heads_bias = _fold(model.heads.weight, model.heads_norm)
         self.heads, self.heads_bias = put(heads.T), put(heads_bias)  # [C, 96]
         self.policy, self.policy_bias = put(model.policy.weight.T), put(model.policy.bias)  # [32N², N² + 1]
-        outcomes = (model.value, model.reward)
-        self.hidden = put(torch.stack([outcome.hidden.weight.T for outcome in outcomes]))  # [2, 32N², C]
+        outcomes = [model.value] if model.reward is None else [model.value, model.reward]
+        self.widths = [len(outcome.output.bias) for outcome in outcomes]  # outputs of each
+
+        def wide(values: Tensor) -> Tensor:  # zeros where a head has fewer outputs than the other
+            return torch.nn.functional.pad(values, (0, max(self.widths) - values.shape[-1]))
+
+        self.hidden = put(torch.stack([outcome.hidden.weight.T for outcome in outcomes]))  # [H, 32N², C]
         self.hidden_bias = put(torch.stack([outcome.hidden.bias[None] for outcome in outcomes]))
-        self.output = put(torch.stack([outcome.output.weight.T for outcome in outcomes]))  # [2, C, 3]
-        self.output_bias = put(torch.stack([outcome.output.bias[None] for outcome in outcomes]))
+        self.output = put(torch.stack([wide(outcome.output.weight.T) for outcome in outcomes]))  # [H, C, K]
+        self.output_bias = put(torch.stack([wide(outcome.output.bias[None]) for outcome in outcomes]))
 
         self.inputs = inputs  # [P², N²]
         self.outputs = torch.cat([outputs, torch.ones_like(outputs[:, :1])], dim=1)  # [N², P² + 1]
@@ -84,7 +88,7 @@ class FoldedNet:
         self.products = torch.zeros(len(inputs) + 1, chunk * channels, device=device)
 
     def __call__(self, planes: Tensor, policy: Tensor, outcomes: Tensor) -> None:
-        """Read planes [B, 2N²]; write the logits policy [B, N² + 1] and outcomes [2, B, 3] (value, reward)."""
+        """Read planes [B, 2N²]; write the logits policy [B, N² + 1] and outcomes [H, B, K] (value, reward)."""
         squares, chunk, channels = self.x.shape
         torch.bmm(planes.expand(squares, -1, -1), self.stem, out=self.x)
         self.x.add_(self.stem_bias).relu_()
@@ -117,6 +121,7 @@ class Evaluator:
         self.chunk = chunk or CHUNKS[self.device.type]
         if self.chunk % ROWS:
             raise bad("evaluator", "chunk", f"a multiple of {ROWS}", chunk)
+        self.value_head = model.config.value
         self.network = FoldedNet(model, self.chunk, self.device)
         self.calls = 0
         self.positions = 0
@@ -134,12 +139,15 @@ class Evaluator:
         chunks = -(-count // self.chunk)
         planes = torch.zeros(chunks, self.chunk, PLANES * self.rules.squares, device=self.device)
         policy = torch.empty(chunks, self.chunk, self.rules.actions, device=self.device)
-        outcomes = torch.empty(chunks, 2, self.chunk, wdl.SIZE, device=self.device)
+        heads, width = len(self.network.widths), max(self.network.widths)
+        outcomes = torch.empty(chunks, heads, self.chunk, width, device=self.device)
         planes.flatten(0, 1)[:count] = self.rules.encode(own, opp).flatten(1)
         for piece in range(chunks):
             self.network(planes[piece], policy[piece], outcomes[piece])
         prior = policy.flatten(0, 1)[:count].masked_fill(~legal, -torch.inf).softmax(-1)
-        value, reward = outcomes.transpose(0, 1).flatten(1, 2)[:, :count].softmax(-1)
+        outcomes = outcomes.transpose(0, 1).flatten(1, 2)[:, :count]  # [H, n, K]
+        value = values.to_wdl(self.value_head, outcomes[0, :, : self.network.widths[0]])
+        reward = outcomes[1, :, : self.network.widths[1]].softmax(-1) if heads == 2 else value
         self._synchronize()
         self.seconds += time.perf_counter() - start
         self.calls += 1

@@ -5,6 +5,7 @@
                         → three heads, each a 1×1 convolution to 32 channels, BN, ReLU, flatten:
                           policy → N² + 1 logits; value → C → 3 logits; reward → C → 3 logits
 
+The value head may be of another kind (see `values`), and the reward head may be left out.
 Every output is a plain logit: softmax is applied in `inference` for the search, and in the loss for training.
 Inside, activations are [N², B, C] (square, position, channel): every layer is then a product of contiguous matrices.
 """
@@ -20,17 +21,16 @@ from torch import Tensor, nn
 
 from probzero import wdl
 from probzero.config import Network
-from probzero.network import winograd
+from probzero.network import values, winograd
 
 PLANES = 2  # own discs, opposing discs
-HEADS = 3  # policy, value, reward
 HEAD_CHANNELS = 32
 
 
 class Outputs(NamedTuple):
     policy: Tensor  # [B, N² + 1] logits
-    value: Tensor  # [B, 3] logits in the order of `wdl`
-    reward: Tensor  # [B, 3] logits in the order of `wdl`
+    value: Tensor  # [B, 3] logits in the order of `wdl`, or what `values` says
+    reward: Tensor | None  # [B, 3] logits in the order of `wdl`
 
 
 class Convolution(nn.Module):
@@ -79,37 +79,39 @@ class Block(nn.Module):
 
 
 class Outcome(nn.Module):
-    """The end of the value and of the reward head: features [B, 32N²] → C → 3 logits."""
+    """The end of the value and of the reward head: features [B, 32N²] → C → logits, three for WDL."""
 
-    def __init__(self, features: int, hidden: int) -> None:
+    def __init__(self, features: int, hidden: int, outputs: int) -> None:
         super().__init__()
         self.hidden = nn.Linear(features, hidden)
-        self.output = nn.Linear(hidden, wdl.SIZE)
+        self.output = nn.Linear(hidden, outputs)
 
     def forward(self, features: Tensor) -> Tensor:
         return self.output(self.hidden(features).relu())
 
 
 class ProbZeroNet(nn.Module):
-    """The network for N×N boards with `blocks` residual blocks of `channels` channels."""
+    """The network for N×N boards that a configuration describes."""
 
-    def __init__(self, size: int, blocks: int, channels: int) -> None:
+    def __init__(self, size: int, config: Network) -> None:
         super().__init__()
         self.size = size
-        self.channels = channels
+        self.config = config
+        channels = config.channels
         self.stem = Convolution(size, PLANES, channels)
         self.stem_norm = Norm(channels)
-        self.blocks: Sequence[Block] = nn.ModuleList(Block(size, channels) for _ in range(blocks))  # type: ignore[assignment]
-        self.heads = nn.Linear(channels, HEADS * HEAD_CHANNELS, bias=False)  # the three 1×1 convolutions as one
-        self.heads_norm = Norm(HEADS * HEAD_CHANNELS)
+        self.blocks: Sequence[Block] = nn.ModuleList(Block(size, channels) for _ in range(config.blocks))  # type: ignore[assignment]
+        heads = 3 if config.reward else 2
+        self.heads = nn.Linear(channels, heads * HEAD_CHANNELS, bias=False)  # the heads' 1×1 convolutions as one
+        self.heads_norm = Norm(heads * HEAD_CHANNELS)
         features = HEAD_CHANNELS * size * size
         self.policy = nn.Linear(features, size * size + 1)
-        self.value = Outcome(features, channels)
-        self.reward = Outcome(features, channels)
+        self.value = Outcome(features, channels, values.outputs(config))
+        self.reward = Outcome(features, channels, wdl.SIZE) if config.reward else None
 
     @property
-    def config(self) -> Network:
-        return Network(blocks=len(self.blocks), channels=self.channels)
+    def channels(self) -> int:
+        return self.config.channels
 
     def forward(self, planes: Tensor) -> Outputs:
         """Return the logits of the positions with planes [B, 2, N, N] (float32)."""
@@ -117,18 +119,21 @@ class ProbZeroNet(nn.Module):
         x = self.stem_norm(self.stem(x))
         for block in self.blocks:
             x = block(x)
-        policy, value, reward = split_heads(self.heads_norm(self.heads(x)))
-        return Outputs(self.policy(policy), self.value(value), self.reward(reward))
+        policy, value, *reward = split_heads(self.heads_norm(self.heads(x)))
+        return Outputs(
+            self.policy(policy), self.value(value), self.reward(*reward) if self.reward is not None else None
+        )
 
 
 def split_heads(x: Tensor) -> Tensor:
-    """Return the flat features [3, B, 32N²] of the three heads, by square and then by channel, from [N², B, 96]."""
+    """Return the flat features [H, B, 32N²] of the H heads, by square and then by channel, from [N², B, 32H]."""
     squares, batch, _ = x.shape
-    return x.view(squares, batch, HEADS, HEAD_CHANNELS).permute(2, 1, 0, 3).reshape(HEADS, batch, -1)
+    split = x.view(squares, batch, -1, HEAD_CHANNELS).permute(2, 1, 0, 3)
+    return split.reshape(len(split), batch, -1)
 
 
 def build(size: int, network: Network, seed_key: int) -> ProbZeroNet:
     """Return a new network whose weights are a function of `seed_key` alone; no global generator is left changed."""
     with torch.random.fork_rng(devices=[]):
         torch.random.default_generator.manual_seed(seed_key)
-        return ProbZeroNet(size, network.blocks, network.channels)
+        return ProbZeroNet(size, network)

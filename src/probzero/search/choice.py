@@ -1,34 +1,55 @@
-"""Choosing the move to play from a searched root."""
+"""Choosing the move to play from what a search says of the root."""
 
 from __future__ import annotations
+
+import math
+from typing import NamedTuple
 
 import torch
 
 from probzero.random_keys import key, uniform
-from probzero.search.tree import Tree
 
 
-def _explored_policy(tree: Tree, games: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Return the roots' actions [n, K], which are explored [n, K], and policy_search over those, normalised [n, K]."""
-    edges = tree.edges_of(tree.root[games])
-    policy = tree.edge_policy[edges.index].to(torch.float64) * edges.explored
-    total = policy.sum(1, keepdim=True)
-    even = edges.explored / edges.explored.sum(1, keepdim=True)
-    return tree.edge_action[edges.index], edges.explored, torch.where(total > 0, policy / total, even)
+class Moves(NamedTuple):
+    """What a search says of the moves of n roots, side by side."""
+
+    action: torch.Tensor  # [n, K]
+    tried: torch.Tensor  # [n, K] bool; one at least in every row
+    weight: torch.Tensor  # [n, K] float64 ≥ 0, 0 where not tried: policy_search, or visits
 
 
-def best(tree: Tree, games: torch.Tensor) -> torch.Tensor:
-    """Return the explored action [n] with the largest policy_search at the root of each of games [n]."""
-    action, explored, policy = _explored_policy(tree, games)
-    return action.gather(1, torch.where(explored, policy, -1.0).argmax(1, keepdim=True))[:, 0]
+def best(moves: Moves) -> torch.Tensor:
+    """Return the tried action [n] of largest weight."""
+    return moves.action.gather(1, torch.where(moves.tried, moves.weight, -1.0).argmax(1, keepdim=True))[:, 0]
 
 
-def sample(tree: Tree, games: torch.Tensor, exploration: float, ply: int) -> torch.Tensor:
-    """Return actions [n] drawn from (1 − ε)·policy_search + ε·uniform, both over the explored moves of the root."""
-    action, explored, policy = _explored_policy(tree, games)
-    even = explored / explored.sum(1, keepdim=True)
-    bounds = ((1 - exploration) * policy + exploration * even).cumsum(1)
-    drawn = uniform(tree.game_key[games] ^ key("move", ply))[:, None]
+def tempered(moves: Moves, temperature: float) -> torch.Tensor:
+    """Return weight^(1/τ) normalised over the tried moves [n, K]; τ = 0 is the largest alone, τ = ∞ all alike.
+
+    Where no tried move has any weight they are all alike.
+    """
+    largest = moves.weight.amax(1, keepdim=True)
+    weight = torch.where(largest > 0, moves.weight / largest.clamp(min=torch.finfo(torch.float64).tiny), 1.0)
+    if temperature == 0:
+        weight = torch.zeros_like(weight).scatter(
+            1, torch.where(moves.tried, weight, -1.0).argmax(1, keepdim=True), 1.0
+        )
+    elif temperature == math.inf:
+        weight = torch.ones_like(weight)
+    elif temperature != 1:
+        weight = weight ** (1 / temperature)
+    weight = weight * moves.tried
+    return weight / weight.sum(1, keepdim=True)
+
+
+def sample(
+    moves: Moves, game_key: torch.Tensor, ply: int, temperature: float = 1.0, exploration: float = 0.0
+) -> torch.Tensor:
+    """Return actions [n] drawn from (1 − ε)·weight^(1/τ) + ε·uniform, both normalised over the tried moves."""
+    even = moves.tried / moves.tried.sum(1, keepdim=True)
+    bounds = ((1 - exploration) * tempered(moves, temperature) + exploration * even).cumsum(1)
+    drawn = uniform(game_key ^ key("move", ply))[:, None]
     slot = (bounds <= drawn * bounds[:, -1:]).sum(1, keepdim=True)
-    last = explored.sum(1, keepdim=True) - 1
-    return action.gather(1, torch.minimum(slot, last))[:, 0]
+    slots = torch.arange(moves.tried.shape[1], device=slot.device)
+    last = torch.where(moves.tried, slots, -1).amax(1, keepdim=True)
+    return moves.action.gather(1, torch.minimum(slot, last))[:, 0]

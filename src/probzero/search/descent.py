@@ -22,26 +22,29 @@ class Descent(NamedTuple):
     leaves: torch.Tensor  # [L] nodes reached for the first time
 
 
-def descend(tree: Tree, roots: torch.Tensor, particles: int, splitting: str, salt: int) -> Descent:
-    """Send `particles` down from each of the open roots [n], counting visits, until they reach leaves."""
+def descend(tree: Tree, roots: torch.Tensor, particles: torch.Tensor, splitting: str, salt: int) -> Descent:
+    """Send particles [n] down from the open roots [n], counting visits, until they reach leaves."""
     if tree.device.type == "cpu":
         return _descend_compiled(tree, roots, particles, splitting, salt)
     return descend_by_level(tree, roots, particles, splitting, salt)
 
 
-def _descend_compiled(tree: Tree, roots: torch.Tensor, particles: int, splitting: str, salt: int) -> Descent:
-    longest = len(roots) * particles * (len(tree.rank_heads) // 2)
-    touched, leaves = torch.empty(longest, dtype=torch.int64), torch.empty(len(roots) * particles, dtype=torch.int64)
+def _descend_compiled(tree: Tree, roots: torch.Tensor, particles: torch.Tensor, splitting: str, salt: int) -> Descent:
+    most = int(particles.sum())
+    touched = torch.empty(most * (len(tree.rank_heads) // 2), dtype=torch.int64)
+    leaves = torch.empty(most, dtype=torch.int64)
     arrays = (
         tree.key, tree.rank, tree.evaluated, tree.closed, tree.visits, tree.volume, tree.first_edge, tree.edge_count,
-        tree.edge_child, tree.edge_policy, tree.rank_heads, tree.scratch, touched, leaves,
+        tree.edge_child, tree.edge_policy, tree.edge_visits, tree.rank_heads, tree.scratch, touched, leaves,
     )  # fmt: skip
     systematic = splitting == "systematic"
-    split, found = compiled.descend(roots.numpy(), particles, salt, systematic, *(array.numpy() for array in arrays))
+    split, found = compiled.descend(
+        roots.numpy(), particles.numpy(), salt, systematic, *(array.numpy() for array in arrays)
+    )
     return Descent(touched[:split].flip(0), None, leaves[:found])
 
 
-def descend_by_level(tree: Tree, roots: torch.Tensor, particles: int, splitting: str, salt: int) -> Descent:
+def descend_by_level(tree: Tree, roots: torch.Tensor, particles: torch.Tensor, splitting: str, salt: int) -> Descent:
     """The same with tensor operations on any device; a Python loop over ranks only."""
     levels: list[torch.Tensor] = []
     leaves: list[torch.Tensor] = []
@@ -100,5 +103,7 @@ def _split(tree: Tree, nodes: torch.Tensor, splitting: str, salt: int) -> tuple[
     count = torch.where(unexplored, handed, count)
     given = count > 0
     child = edges.child[given]
-    tree.edge_child[edges.index[given]] = child  # explored from now on
-    return child, count[given]
+    taken, count = edges.index[given], count[given]
+    tree.edge_child[taken] = child  # explored from now on
+    tree.edge_visits[taken] += count.to(torch.int32)
+    return child, count

@@ -1,9 +1,10 @@
 """The search graphs of a batch of games as one struct of arrays.
 
 All games share one pool of nodes and one of edges; nodes of different games never meet. A node is a position of a game:
-equal positions of one game are one node, however they are reached. When a node is evaluated, its edges are laid out
-side by side in order of falling prior and its children are entered as nodes; a child is *reached* later. Moves are
-explored in order of prior, so the explored edges of a node always come first.
+equal positions of one game are one node, however they are reached, unless transpositions are switched off. When a node
+is evaluated, its edges are laid out side by side in order of falling prior and its children are entered as nodes; a
+child is *reached* later. Particles explore moves in order of prior, so that the explored edges of a node come first;
+MCTS explores them in any order.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import torch
 from probzero.errors import bad
 from probzero.games.othello import Othello
 from probzero.kernels.winner_prob import winner_prob
+from probzero.random_keys import mix
 from probzero.search.table import KeyTable, hash_rows
 
 EDGES_PER_NODE = 3  # room for edges as a multiple of the room for nodes; transpositions make edges outnumber nodes
@@ -36,12 +38,23 @@ class Tree:
     VALUE, TARGET = 0, 1  # rows of `search`: value_search, value_target
     VALUE_NET, REWARD_NET = 0, 1  # rows of `net`
 
-    def __init__(self, rules: Othello, games: int, capacity: int, what: str, device: torch.device) -> None:
+    def __init__(
+        self,
+        rules: Othello,
+        games: int,
+        capacity: int,
+        what: str,
+        device: torch.device,
+        transpositions: bool = True,
+    ) -> None:
         edges = EDGES_PER_NODE * capacity
         self.rules = rules
         self.device = device
         self.what = what
-        self.table = KeyTable(capacity, 3, what, device)  # keys: own, opp, game
+        self.transpositions = transpositions
+        self.games = games
+        self.worlds = 1  # nodes of different worlds never meet, though game and position be the same
+        self.table = KeyTable(capacity, 3, what, device)  # keys: own, opp, game + games · world
         self.key = torch.zeros(capacity, dtype=torch.int64, device=device)  # [M] hash of game and position
         self.rank = torch.zeros(capacity, dtype=torch.int64, device=device)  # [M] orders a game's nodes; see the rules
         self.evaluated = torch.zeros(capacity, dtype=torch.bool, device=device)  # [M]
@@ -57,6 +70,7 @@ class Tree:
         self.edge_child = torch.zeros(edges, dtype=torch.int64, device=device)  # [E] child; ~child while unexplored
         self.edge_policy = torch.zeros(edges, device=device)  # [E] policy_search
         self.edge_action = torch.zeros(edges, dtype=torch.int64, device=device)  # [E]
+        self.edge_visits = torch.zeros(edges, dtype=torch.int32, device=device)  # [E] particles that took the move
         self.edge_child[0] = ~0  # edge 0 belongs to no node: it stands for absent edges, never explored, of no weight
         self.edges = 1
         self.root = torch.zeros(games, dtype=torch.int64, device=device)  # [G]
@@ -73,19 +87,43 @@ class Tree:
     def opp(self) -> torch.Tensor:
         return self.table.keys[:, 1]
 
-    @property
-    def game(self) -> torch.Tensor:
-        return self.table.keys[:, 2]
+    def game(self, nodes: torch.Tensor) -> torch.Tensor:
+        """Return the games [n] that nodes [n] belong to."""
+        return self.table.keys[nodes, 2] % self.games
 
     @property
     def nodes(self) -> int:
         return self.table.count
 
-    def enter(self, own: torch.Tensor, opp: torch.Tensor, game: torch.Tensor) -> torch.Tensor:
-        """Return the nodes [n] of positions [n] in their games [n], making those that are new."""
-        keys = torch.stack([own, opp, game], dim=1)
-        hashes = hash_rows(torch.stack([own, opp, self.game_key[game]], dim=1))
-        nodes, added = self.table.insert(keys, hashes)
+    def enter_roots(self, own: torch.Tensor, opp: torch.Tensor, games: torch.Tensor) -> None:
+        """Make positions [n] the roots of games [n], in the first world."""
+        self.root[games] = self._enter(own, opp, games, self.game_key[games])
+
+    def restart(self, games: torch.Tensor) -> None:
+        """Give games [n] new roots at the positions of the old ones, in a new world: nothing found so far is kept."""
+        roots = self.root[games]
+        world = self.games * self.worlds
+        self.worlds += 1
+        own, opp, key = self.own[roots], self.opp[roots], mix(self.key[roots], self.game_key[games])
+        self.root[games] = self._enter(own, opp, games + world, key)
+
+    def _enter_children(self, parent: torch.Tensor, action: torch.Tensor) -> torch.Tensor:
+        """Return the nodes [n] that actions [n] lead to from their parents [n], making those that are new."""
+        own, opp = self.rules.place(self.own[parent], self.opp[parent], action)
+        if self.transpositions:
+            game = self.table.keys[parent, 2]
+            return self._enter(own, opp, game, self.game_key[game % self.games])
+        worlds = torch.arange(self.worlds, self.worlds + len(parent), device=self.device)  # one for each child
+        self.worlds += len(parent)
+        return self._enter(own, opp, self.game(parent) + self.games * worlds, self.key[parent])
+
+    def _enter(self, own: torch.Tensor, opp: torch.Tensor, place: torch.Tensor, salt: torch.Tensor) -> torch.Tensor:
+        """Return the nodes [n] of positions [n], making those that are new.
+
+        `place` [n] tells games and worlds apart; `salt` [n] does so for the random draws, which must not depend on what
+        other games are in flight."""
+        hashes = hash_rows(torch.stack([own, opp, salt], dim=1))
+        nodes, added = self.table.insert(torch.stack([own, opp, place], dim=1), hashes)
         self.key[nodes[added]] = hashes[added]
         return nodes
 
@@ -102,9 +140,7 @@ class Tree:
         self.edge_count[nodes] = counts
         self.edge_action[first:last] = action
         self.edge_policy[first:last] = prior[row, action]
-        parent = nodes[row]
-        own, opp = self.rules.place(self.own[parent], self.opp[parent], action)
-        self.edge_child[first:last] = ~self.enter(own, opp, self.game[parent])
+        self.edge_child[first:last] = ~self._enter_children(nodes[row], action)
         self.edges = last
 
     def edges_of(self, nodes: torch.Tensor) -> Edges:

@@ -9,14 +9,11 @@ import pandas as pd
 import torch
 
 from probzero import wdl
-from probzero.config import Search
 from probzero.games.othello import Othello
 from probzero.network.inference import Evaluator
 from probzero.random_keys import key
+from probzero.search.build import SearchFactory
 from probzero.search.choice import best
-from probzero.search.evaluation import remembered
-from probzero.search.particle import ParticleSearch
-from probzero.search.tree import Tree
 from probzero.truth.positions import boards, move_masks
 
 RELIABILITY_BINS = 10
@@ -29,54 +26,47 @@ def raw_moves(evaluator: Evaluator, rules: Othello, own: torch.Tensor, opp: torc
 
 
 def searched_moves(
-    evaluator: Evaluator,
-    rules: Othello,
-    settings: Search,
-    own: torch.Tensor,
-    opp: torch.Tensor,
-    particles: int,
-    batches: Sequence[int],
-    capacity: int,
+    factory: SearchFactory, own: torch.Tensor, opp: torch.Tensor, particles: int, batches: Sequence[int], seed: int
 ) -> list[torch.Tensor]:
     """Return the actions [n] chosen after each number of batches (rising) of one search from every position [n]."""
-    device = evaluator.device
-    games = torch.arange(len(own), device=device)
-    tree = Tree(rules, len(own), capacity, "truth.capacity", device)
-    tree.game_key[:] = torch.tensor(
-        [key("truth", int(mine), int(theirs)) for mine, theirs in zip(own, opp, strict=True)]
-    )
-    evaluate = remembered(evaluator, settings, rules.actions, capacity, device)
-    search = ParticleSearch(tree, evaluate, settings)
-    search.start(games, own, opp)
+    keys = torch.tensor([key("truth", seed, int(mine), int(theirs)) for mine, theirs in zip(own, opp, strict=True)])
+    search = factory.start(own, opp, keys)
+    games = torch.arange(len(own), device=own.device)
     chosen, done = [], 0
     for count in batches:
         search.run(games, particles, count - done, done)
-        chosen.append(best(tree, games))
+        chosen.append(best(search.moves(games)))
         done = count
     return chosen
 
 
 def kept_table(
-    evaluator: Evaluator,
-    rules: Othello,
-    settings: Search,
+    factory: SearchFactory,
+    evaluator: Evaluator | None,
     positions: pd.DataFrame,
     particles: int,
     batches: Sequence[int],
-    capacity: int,
+    seed: int,
 ) -> pd.DataFrame:
     """Count moves that keep the exact result, over decisive positions, by source, disc count and particles a move.
 
-    Columns: source, discs, particles (0 is the raw policy), positions, kept.
+    Columns: source, discs, particles (0 is the raw policy, if there is a network), positions, kept.
     """
     decisive = positions[positions.decisive == 1].reset_index(drop=True)
-    own, opp = (torch.from_numpy(side).to(evaluator.device) for side in boards(decisive))
-    keeping = torch.from_numpy(move_masks(rules, decisive.keeping)).to(evaluator.device)
+    own, opp = (torch.from_numpy(side).to(factory.device) for side in boards(decisive))
+    keeping = torch.from_numpy(move_masks(factory.rules, decisive.keeping)).to(factory.device)
     batches = sorted(batches)
-    moves = [raw_moves(evaluator, rules, own, opp)]
-    moves += searched_moves(evaluator, rules, settings, own, opp, particles, batches, capacity)
+    moves = dict(
+        zip(
+            [particles * count for count in batches],
+            searched_moves(factory, own, opp, particles, batches, seed),
+            strict=True,
+        )
+    )
+    if evaluator is not None:
+        moves = {0: raw_moves(evaluator, factory.rules, own, opp), **moves}
     parts = []
-    for budget, action in zip([0, *(particles * count for count in batches)], moves, strict=True):
+    for budget, action in moves.items():
         kept = keeping.gather(1, action[:, None])[:, 0].cpu().numpy()
         counted = decisive[["source", "discs"]].assign(particles=budget, kept=kept.astype(int))
         grouped = counted.groupby(["source", "discs", "particles"]).kept

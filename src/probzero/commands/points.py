@@ -1,0 +1,73 @@
+"""probzero points: a variant's checkpoints measured against exact truth, with what they cost to make."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import pandas as pd
+import torch
+
+from probzero import config
+from probzero.commands import arguments, progress
+from probzero.files import write_csv
+from probzero.games.othello import othello
+from probzero.network.checkpoint import load_checkpoint
+from probzero.network.inference import Evaluator, resolve_device
+from probzero.report.tables import collect_selfplay, collect_training
+from probzero.search.build import SearchFactory
+from probzero.truth.measures import kept_table
+from probzero.truth.positions import read_positions
+
+NEEDS = ("game", "search", "truth")
+SELFPLAY = ("leaf_evaluations", "network_evaluations", "network_calls", "cache_hits", "moves", "games")
+COSTS = (*SELFPLAY, "samples_seen", "selfplay_seconds", "training_seconds")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    arguments.add_config(parser)
+    arguments.add_seed(parser)
+    parser.add_argument("--variant", required=True, metavar="NAME", help="what the variant is called")
+    arguments.add_path(parser, "--positions", "the evaluation set")
+    for name, what in (("--checkpoints", "the networks"), ("--selfplay", "metrics"), ("--training", "metrics")):
+        summary = f"{what} of the variant; none for one that does not learn"
+        parser.add_argument(name, nargs="*", default=[], type=Path, metavar="FILE", help=summary)
+    arguments.add_path(parser, "--output", "where to write the points")
+
+
+def run(args: argparse.Namespace) -> None:
+    settings = config.load(args.config, NEEDS)
+    truth, rules = settings.truth, othello(settings.game.size)
+    torch.set_num_threads(truth.threads)
+    positions = read_positions(args.positions, rules)
+    costs = cumulative_costs(args.selfplay, args.training)
+    parts = []
+    for path in args.checkpoints or [None]:
+        evaluator, iteration = None, 0
+        if path is not None:
+            model, info = load_checkpoint(path, rules.size)
+            evaluator, iteration = Evaluator(model, rules.size, resolve_device(truth.device)), info.iteration
+        factory = SearchFactory(rules, evaluator, settings.search, truth.capacity, "truth.capacity")
+        kept = kept_table(factory, evaluator, positions, truth.particles, truth.batches, args.seed)
+        kept = kept.groupby(["particles", "discs"])[["positions", "kept"]].sum().reset_index()
+        spent = {name: costs.at[iteration, name] for name in COSTS}
+        parts.append(kept.assign(iteration=iteration, **spent))
+    table = pd.concat(parts, ignore_index=True).assign(variant=args.variant, seed=args.seed)
+    columns = ["variant", "seed", "iteration", "particles", "discs", "positions", "kept", *COSTS]
+    write_csv(args.output, table[columns])
+    last = table[table["iteration"] == table["iteration"].max()]
+    shares = last.groupby("particles")[["kept", "positions"]].sum()
+    said = [f"{progress.percent(row.kept, row.positions)} with {number}" for number, row in shares.iterrows()]
+    progress.report(f"{args.variant}, seed {args.seed}", "keeps the exact result: " + ", ".join(said))
+
+
+def cumulative_costs(selfplay: list[Path], training: list[Path]) -> pd.DataFrame:
+    """Return what was spent before each checkpoint, by iteration from 0."""
+    if not selfplay:
+        return pd.DataFrame(0, index=[0], columns=list(COSTS))
+    played = collect_selfplay(selfplay).set_index("iteration")[[*SELFPLAY, "seconds"]]
+    trained = collect_training(training).set_index("iteration")[["samples", "seconds"]]
+    costs = played.rename(columns={"seconds": "selfplay_seconds"}).join(
+        trained.rename(columns={"samples": "samples_seen", "seconds": "training_seconds"})
+    )
+    return pd.concat([pd.DataFrame(0, index=[0], columns=costs.columns), costs]).cumsum()

@@ -1,0 +1,54 @@
+"""The kinds of value head: how many numbers each gives, what they mean for the search, and how they learn.
+
+    wdl      3 logits       chances of win, draw and loss by softmax; cross-entropy
+    scalar   1 number       v = tanh(x), the expected result; squared error
+    support  S logits       a distribution over S points evenly spaced from −1 to 1, v its mean; cross-entropy with the
+                            target as *two-hot*: its two neighbouring points share it so that the mean is exact
+Targets are triples whatever the head; a triple of zeros stands for no target.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from probzero import wdl
+from probzero.config import Network
+
+
+def outputs(network: Network) -> int:
+    """Return how many numbers the value head gives."""
+    return {"wdl": wdl.SIZE, "scalar": 1, "support": network.support}[network.value]
+
+
+def to_wdl(kind: str, output: Tensor) -> Tensor:
+    """Return the triples [..., 3] that a head's outputs [..., K] stand for; v becomes one without draws."""
+    if kind == "wdl":
+        return output.softmax(-1)
+    if kind == "scalar":
+        return wdl.from_expectation(output[..., 0].tanh())
+    return wdl.from_expectation((output.softmax(-1) * points(output.shape[-1], output)).sum(-1).clamp(-1, 1))
+
+
+def loss(kind: str, output: Tensor, target: Tensor) -> Tensor:
+    """Return the loss [n] of a head's outputs [n, K] for target triples [n, 3]."""
+    if kind == "wdl":
+        return -(target * output.log_softmax(-1)).sum(-1)
+    value = wdl.expectation(target)
+    if kind == "scalar":
+        return (output[..., 0].tanh() - value) ** 2
+    return -(two_hot(value, output.shape[-1]) * output.log_softmax(-1)).sum(-1)
+
+
+def points(count: int, like: Tensor) -> Tensor:
+    """Return the points of the support [count], of the type and on the device of another tensor."""
+    return torch.linspace(-1, 1, count, dtype=like.dtype, device=like.device)
+
+
+def two_hot(value: Tensor, count: int) -> Tensor:
+    """Return distributions [n, count] over the support with means `value` [n] in [−1, 1], on two neighbours at most."""
+    place = (value.clamp(-1, 1) + 1) / 2 * (count - 1)
+    below = place.floor().clamp(max=count - 2).long()
+    upper = (place - below)[:, None]
+    spread = torch.zeros(len(value), count, dtype=value.dtype, device=value.device)
+    return spread.scatter(1, below[:, None], 1 - upper).scatter(1, below[:, None] + 1, upper)

@@ -1,0 +1,103 @@
+"""What every search over a batch of games shares: roots, leaves and their evaluation, and the budget of a move."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import torch
+
+from probzero import wdl
+from probzero.config import Search
+from probzero.network.inference import Evaluation
+from probzero.random_keys import key
+from probzero.search.choice import Moves
+from probzero.search.evaluation import Evaluate
+from probzero.search.tree import Tree
+
+SIMULATIONS_PER_LEAF = 4  # when leaves are counted: simulations that end in known positions need no evaluation
+
+
+class GraphSearch(ABC):
+    """Searches the games of one tree. No Python loop goes over nodes, particles or games."""
+
+    def __init__(self, tree: Tree, evaluate: Evaluate, settings: Search) -> None:
+        self.tree = tree
+        self.evaluate = evaluate
+        self.settings = settings
+        self.leaf_evaluations = 0  # leaves that needed an evaluation, from the cache or the network
+        self.spent = torch.zeros(tree.games, dtype=torch.int64, device=tree.device)  # [G] the same, for one move
+
+    @abstractmethod
+    def simulate(self, roots: torch.Tensor, particles: torch.Tensor, salt: int) -> None:
+        """One simulation batch: particles [n] from the open roots [n] down, evaluation of the leaves, backup."""
+
+    @abstractmethod
+    def moves(self, games: torch.Tensor) -> Moves:
+        """Return what the search says of the moves at the roots of games [n]."""
+
+    @abstractmethod
+    def value(self, games: torch.Tensor) -> torch.Tensor:
+        """Return chance of a win − chance of a loss [n] for the player to move at the roots of games [n]."""
+
+    def start(self, games: torch.Tensor, own: torch.Tensor, opp: torch.Tensor) -> None:
+        """Make positions [n] the roots of games [n] and evaluate them."""
+        self.tree.enter_roots(own, opp, games)
+        self.evaluate_roots(games)
+
+    def evaluate_roots(self, games: torch.Tensor) -> None:
+        roots = self.tree.root[games]
+        self._evaluate(roots[~self.tree.evaluated[roots]])
+
+    def advance(self, games: torch.Tensor, action: torch.Tensor) -> None:
+        """Play a legal action [n] in each of games [n]: the child becomes the root, its graph is kept if so set."""
+        self.evaluate_roots(games)
+        self.tree.root[games] = self.tree.child_of(self.tree.root[games], action)
+        if not self.settings.reuse:
+            self.tree.restart(games)
+
+    def run(self, games: torch.Tensor, particles: int, batches: int, step: int) -> None:
+        """Search games [n] with `batches` simulation batches; `step` numbers the call within each game.
+
+        If the budget counts leaves, a game is searched until particles × batches of them were evaluated.
+        """
+        self.spent[games] = 0
+        self.evaluate_roots(games)
+        leaves = self.settings.budget == "leaves"
+        for batch in range(batches * SIMULATIONS_PER_LEAF if leaves else batches):
+            going = games[~self.tree.closed[self.tree.root[games]]]
+            sent = torch.full_like(going, particles)
+            if leaves:
+                sent = torch.minimum(sent, particles * batches - self.spent[going])
+                going, sent = going[sent > 0], sent[sent > 0]
+            if not len(going):
+                return
+            self.simulate(self.tree.root[going], sent, key("split", step, batch))
+
+    def _evaluate(self, nodes: torch.Tensor) -> None:
+        """Give distinct new nodes [n] their values: the true outcome at terminals, an estimate elsewhere."""
+        if not len(nodes):
+            return
+        tree, rules = self.tree, self.tree.rules
+        own, opp = tree.own[nodes], tree.opp[nodes]
+        legal = rules.legal(own, opp)
+        over = ~legal.any(1)
+        tree.evaluated[nodes] = True
+        tree.closed[nodes] = over
+        tree.rank[nodes] = rules.rank(own, opp, legal)
+        if over.any():
+            outcome = wdl.from_result(rules.result(own[over], opp[over]))[:, None]
+            tree.search[nodes[over]] = outcome
+            tree.net[nodes[over]] = outcome
+            nodes, own, opp, legal = nodes[~over], own[~over], opp[~over], legal[~over]
+        if len(nodes):
+            self.leaf_evaluations += len(nodes)
+            self.spent.index_add_(0, tree.game(nodes), torch.ones_like(nodes))
+            evaluation = self.estimate(nodes, own, opp, legal)
+            estimate = torch.stack([evaluation.value, evaluation.reward], dim=1)
+            tree.search[nodes] = estimate
+            tree.net[nodes] = estimate
+            tree.add_edges(nodes, evaluation.prior, legal)
+
+    def estimate(self, nodes: torch.Tensor, own: torch.Tensor, opp: torch.Tensor, legal: torch.Tensor) -> Evaluation:
+        """Return priors and values of nodes [n]: what the network says of their positions."""
+        return self.evaluate(own, opp, legal)

@@ -1,0 +1,49 @@
+"""Which move a simulation of MCTS tries next: PUCT and UCB1.
+
+With N visits and W summed results of a move, seen by the player who makes it, n = Σ N over the moves of the node and
+the network's prior P:
+
+    PUCT  Q + c·P·√n / (1 + N)                  Q = W / N, 0 (or first of all) for a move that was never tried
+    UCB1  (1 + W/N) / 2 + c·√(ln n / N)         a move that was never tried goes first
+
+Results are in [−1, 1]. UCB1 is usual with rewards in [0, 1]: y = (x + 1) / 2 makes one of the other, so that the mean
+reward of a move is (1 + W/N) / 2 and both scores share one record of results.
+
+Options of PUCT: c may grow as log((n + 19652 + 1) / 19652) + c₀, and Q may be scaled to [0, 1] by the least and the
+greatest Q met in the game's present search.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from probzero.config import Search
+from probzero.search.compiled import PUCT_BASE
+
+
+def scores(
+    settings: Search,
+    visits: torch.Tensor,
+    value: torch.Tensor,
+    prior: torch.Tensor,
+    low: torch.Tensor,
+    high: torch.Tensor,
+) -> torch.Tensor:
+    """Return the scores [n, K] of moves with visits N, summed results W and priors P, all [n, K].
+
+    low, high [n] are the least and the greatest Q of each game's search.
+    """
+    total = visits.sum(1, keepdim=True).double()
+    q = value / visits.clamp(min=1)
+    untried = visits == 0
+    if settings.algorithm == "ucb1":
+        score = (1 + q) / 2 + settings.exploration * (total.log() / visits.clamp(min=1)).sqrt()
+        return score.masked_fill(untried, torch.inf)
+    if settings.q_scale == "minmax":
+        low, high = low[:, None], high[:, None]
+        q = torch.where((high > low) & ~untried, (q - low) / torch.where(high > low, high - low, 1.0), q)
+    c = torch.full_like(total, settings.exploration)
+    if settings.exploration_growth == "logarithmic":
+        c = c + ((total + PUCT_BASE + 1) / PUCT_BASE).log()
+    score = q + c * prior.double() * total.sqrt() / (1 + visits)
+    return score.masked_fill(untried, torch.inf) if settings.unvisited == "first" else score

@@ -1,0 +1,96 @@
+"""MCTS for one game, as a tree of Python objects: slow and obvious.
+
+Shares with the library only the rules' slow twin and the evaluator given to it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import torch
+from slow_othello import SlowOthello
+
+
+@dataclass
+class SlowNode:
+    board: SlowOthello
+    actions: list[int] = field(default_factory=list)  # in order of falling prior
+    prior: list[float] = field(default_factory=list)
+    visits: list[int] = field(default_factory=list)
+    total: list[float] = field(default_factory=list)  # results for the player to move here
+    children: dict[int, SlowNode] = field(default_factory=dict)
+    value: float = 0.0
+    expanded: bool = False
+
+
+class SlowMcts:
+    """`kind`: puct, or minmax for the logarithmic constant, scaled Q and untried moves first, or ucb1."""
+
+    def __init__(self, board: SlowOthello, evaluate: Callable, kind: str, c: float) -> None:
+        self.evaluate, self.kind, self.c = evaluate, kind, c
+        self.root = SlowNode(board)
+        self.expand(self.root)
+        self.low, self.high = math.inf, -math.inf
+
+    def expand(self, node: SlowNode) -> None:
+        node.expanded = True
+        moves = node.board.legal_moves()
+        if not moves:
+            margin = node.board.margin()
+            node.value = float((margin > 0) - (margin < 0))
+            return
+        size = node.board.size
+        legal = torch.zeros(1, size * size + 1, dtype=torch.bool)
+        legal[0, moves] = True
+        own, opp = node.board.bitboards()
+        prior, value, _ = self.evaluate(torch.tensor([own]), torch.tensor([opp]), legal)
+        node.actions = sorted(moves, key=lambda move: (-float(prior[0, move]), move))
+        node.prior = [float(prior[0, move]) for move in node.actions]
+        node.visits = [0] * len(moves)
+        node.total = [0.0] * len(moves)
+        node.value = float(value[0, 0] - value[0, 2])
+
+    def score(self, node: SlowNode, k: int) -> float:
+        n, parent = node.visits[k], sum(node.visits)
+        if n == 0 and self.kind != "puct":
+            return math.inf
+        q = node.total[k] / n if n else 0.0
+        if self.kind == "ucb1":
+            return (q + 1) / 2 + self.c * math.sqrt(math.log(parent) / n)
+        c = self.c
+        if self.kind == "minmax":
+            c += math.log((parent + 19652 + 1) / 19652)
+            if self.high > self.low:
+                q = (q - self.low) / (self.high - self.low)
+        return q + c * node.prior[k] * math.sqrt(parent) / (1 + n)
+
+    def simulate(self) -> None:
+        node, path = self.root, []
+        while node.expanded and node.actions:
+            k = max(range(len(node.actions)), key=lambda k: (self.score(node, k), -k))
+            path.append((node, k))
+            if k not in node.children:
+                node.children[k] = SlowNode(node.board.after(node.actions[k]))
+            node = node.children[k]
+        if not node.expanded:
+            self.expand(node)
+        value = node.value
+        for parent, k in reversed(path):
+            value = -value
+            parent.visits[k] += 1
+            parent.total[k] += value
+            mean = parent.total[k] / parent.visits[k]
+            self.low, self.high = min(self.low, mean), max(self.high, mean)
+
+    def run(self, simulations: int) -> None:
+        self.low, self.high = math.inf, -math.inf
+        for _ in range(simulations):
+            self.simulate()
+
+    def advance(self, action: int) -> None:
+        k = self.root.actions.index(action)
+        self.root = self.root.children.get(k) or SlowNode(self.root.board.after(action))
+        if not self.root.expanded:
+            self.expand(self.root)

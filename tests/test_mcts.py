@@ -1,0 +1,292 @@
+"""MCTS: scores worked out on paper, whole searches against a slow twin, and what each option promises."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from searching import invented, played, searching
+from slow_mcts import SlowMcts, SlowNode
+from slow_othello import SlowOthello
+
+from probzero import wdl
+from probzero.config import Search
+from probzero.games.othello import othello
+from probzero.network.inference import Evaluation
+from probzero.random_keys import key
+from probzero.search.build import SearchFactory
+from probzero.search.choice import Moves, best, sample, tempered
+from probzero.search.mcts import MctsSearch, Paths, add_results_in_step
+from probzero.search.playouts import random_results
+from probzero.search.scores import scores
+
+PUCT = Search("systematic", 1.0, False, algorithm="puct", transpositions=False, exploration=1.5)
+MINMAX = replace(PUCT, exploration=1.25, exploration_growth="logarithmic", q_scale="minmax", unvisited="first")
+UCB1 = replace(PUCT, algorithm="ucb1", exploration=math.sqrt(2))
+KINDS = {"puct": PUCT, "minmax": MINMAX}
+
+
+def score_row(
+    settings: Search, visits: list[int], total: list[float], prior: list[float], low: float = -1, high: float = 1
+) -> list[float]:
+    rows = (torch.tensor([visits]), torch.tensor([total], dtype=torch.float64), torch.tensor([prior]))
+    bounds = (torch.tensor([bound], dtype=torch.float64) for bound in (low, high))
+    return scores(settings, *rows, *bounds)[0].tolist()
+
+
+def test_puct_on_paper() -> None:
+    # Σ N = 9, √9 = 3, c = 1.5: Q + 4.5·P / (1 + N)
+    found = score_row(PUCT, [4, 5, 0], [2.0, -1.0, 0.0], [0.5, 0.3, 0.2])
+    assert found == pytest.approx([0.5 + 2.25 / 5, -0.2 + 1.35 / 6, 0.9])
+
+
+def test_puct_of_a_node_never_left_is_nothing_so_that_the_highest_prior_goes_first() -> None:
+    assert score_row(PUCT, [0, 0], [0.0, 0.0], [0.7, 0.3]) == [0.0, 0.0]
+
+
+def test_the_logarithmic_constant_on_paper() -> None:
+    # Σ N = 19653: ln((19653 + 19652 + 1) / 19652) = ln(2 + 2 / 19652), √19653 = 140.189
+    settings = replace(MINMAX, q_scale="plain")
+    c = math.log(2 + 2 / 19652) + 1.25
+    found = score_row(settings, [19652, 1], [0.0, 1.0], [0.9, 0.1])
+    assert found == pytest.approx([c * 0.9 * math.sqrt(19653) / 19653, 1 + c * 0.1 * math.sqrt(19653) / 2])
+
+
+def test_scaled_q_on_paper() -> None:
+    settings = replace(PUCT, q_scale="minmax", exploration=0.0)
+    # between −0.5 and 0.5: 0.25 is three quarters of the way, −0.5 none of it; a move never tried has none either
+    assert score_row(settings, [4, 2, 0], [1.0, -1.0, 0.0], [0.4, 0.3, 0.3], -0.5, 0.5) == pytest.approx([0.75, 0, 0])
+
+
+def test_one_value_alone_is_not_scaled() -> None:
+    settings = replace(PUCT, q_scale="minmax", exploration=0.0)
+    assert score_row(settings, [2, 0], [0.6, 0.0], [0.5, 0.5], 0.3, 0.3) == pytest.approx([0.3, 0.0])
+
+
+def test_moves_never_tried_go_first_where_so_set() -> None:
+    assert score_row(MINMAX, [3, 0], [3.0, 0.0], [0.9, 0.1])[1] == math.inf
+    assert score_row(UCB1, [3, 0], [3.0, 0.0], [0.9, 0.1])[1] == math.inf
+
+
+def test_ucb1_on_paper() -> None:
+    # Σ N = 10: mean rewards in [0, 1] are 0.75 and 0.5
+    found = score_row(UCB1, [4, 6], [2.0, 0.0], [0.5, 0.5])
+    assert found == pytest.approx(
+        [0.75 + math.sqrt(2) * math.sqrt(math.log(10) / 4), 0.5 + math.sqrt(2) * math.sqrt(math.log(10) / 6)]
+    )
+
+
+@given(st.lists(st.lists(st.sampled_from([1, -1]), min_size=1, max_size=8), min_size=2, max_size=5))
+def test_ucb1_with_rewards_of_zero_and_one_is_ours_with_results_of_one_and_minus_one(results: list[list[int]]) -> None:
+    visits = [len(row) for row in results]
+    found = score_row(UCB1, visits, [float(sum(row)) for row in results], [1 / len(results)] * len(results))
+    rewards = [sum((x + 1) / 2 for x in row) for row in results]  # y = (x + 1) / 2
+    parent = sum(visits)
+    expected = [w / s + math.sqrt(2) * math.sqrt(math.log(parent) / s) for w, s in zip(rewards, visits, strict=True)]
+    assert found == pytest.approx(expected)
+
+
+def test_results_go_up_with_alternating_sign() -> None:
+    search = searching(games=1, settings=PUCT)
+    tree = search.tree
+    # a path of three moves, made by hand from the edges at hand: the leaf's player to move has lost
+    game = torch.tensor([0])
+    search.run(game, 1, 12, 0)
+    tree.edge_visits[:] = 0
+    search.edge_value[:] = 0
+    edges = [int(tree.first_edge[tree.root[0]])]
+    for _ in range(2):
+        edges.append(int(tree.first_edge[int(tree.edge_child[edges[-1]])]))
+    path = torch.zeros(1, 8, dtype=torch.int64)
+    path[0, :3] = torch.tensor(edges)
+    leaf = tree.edge_child[edges[-1]][None].clamp(min=0)
+    paths = Paths(tree.root[game], game, path, leaf)
+    add_results_in_step(search, paths, torch.tensor([-1.0], dtype=torch.float64))
+    assert [search.edge_value[edge].item() for edge in edges] == [1.0, -1.0, 1.0]
+    assert [int(tree.edge_visits[edge]) for edge in edges] == [1, 1, 1]
+    assert (float(search.low[0]), float(search.high[0])) == (-1.0, 1.0)
+
+
+def same_tree(search: MctsSearch, node: int, slow: SlowNode) -> int:
+    """Compare visits and sums below a node; return how many nodes were compared."""
+    tree = search.tree
+    if not slow.expanded:
+        return 0
+    first, count = int(tree.first_edge[node]), int(tree.edge_count[node])
+    edges = range(first, first + count)
+    assert [int(tree.edge_action[edge]) for edge in edges] == slow.actions
+    assert [int(tree.edge_visits[edge]) for edge in edges] == slow.visits
+    assert [float(search.edge_value[edge]) for edge in edges] == pytest.approx(slow.total, abs=1e-4)
+    return 1 + sum(same_tree(search, int(tree.edge_child[first + k]), child) for k, child in slow.children.items())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("in_step", [False, True])
+def test_a_whole_game_is_searched_like_the_slow_twin(kind: str, in_step: bool) -> None:
+    rules, settings = othello(5), KINDS[kind]
+    search = searching(games=2, settings=settings, in_step=in_step)
+    slow = SlowMcts(SlowOthello.from_bitboards(5, *rules.start()), invented(rules), kind, settings.exploration)
+    games, compared = torch.arange(2), 0
+    for ply in range(6):
+        search.run(games, 5, 8, ply)
+        slow.run(40)
+        compared += same_tree(search, int(search.tree.root[0]), slow.root)
+        assert float(search.value(games)[0]) == pytest.approx(sum(slow.root.total) / sum(slow.root.visits), abs=1e-5)
+        action = played(search, games, 0.0, ply)
+        search.advance(games, action)
+        slow.advance(int(action[0]))
+    assert compared > 200
+
+
+def test_games_do_not_disturb_each_other() -> None:
+    alone, beside = searching(games=1, settings=PUCT), searching(games=3, settings=PUCT)
+    alone.run(torch.arange(1), 4, 10, 0)
+    beside.run(torch.arange(3), 4, 10, 0)
+    assert (alone.moves(torch.arange(1)).weight[0] == beside.moves(torch.arange(3)).weight[0]).all()
+
+
+@pytest.mark.parametrize("algorithm", ["puct", "particle"])
+def test_without_transpositions_every_node_has_one_parent(algorithm: str) -> None:
+    for transpositions in (True, False):
+        search = searching(games=2, settings=replace(PUCT, algorithm=algorithm, transpositions=transpositions))
+        search.run(torch.arange(2), 8, 60, 0)
+        tree = search.tree
+        child = tree.edge_child[1 : tree.edges]
+        child = torch.where(child < 0, ~child, child)
+        assert (child.bincount().max() == 1) == (not transpositions)
+
+
+@pytest.mark.parametrize("algorithm", ["puct", "particle"])
+def test_without_reuse_a_move_begins_with_an_empty_graph(algorithm: str) -> None:
+    games = torch.arange(2)
+    for reuse in (True, False):
+        search = searching(games=2, settings=replace(PUCT, algorithm=algorithm, reuse=reuse, transpositions=True))
+        search.run(games, 8, 8, 0)
+        search.advance(games, best(search.moves(games)))
+        assert bool((search.tree.visits[search.tree.root] > 0).all()) == reuse
+        before = search.tree.own[search.tree.root].clone()
+        search.run(games, 8, 2, 1)
+        assert (search.tree.own[search.tree.root] == before).all()
+        if not reuse:
+            assert (search.tree.edge_visits[search.tree.edges_of(search.tree.root).index].sum(1) == 16).all()
+
+
+@pytest.mark.parametrize("algorithm", ["puct", "particle"])
+def test_a_budget_of_leaves_is_spent_to_the_last_and_not_exceeded(algorithm: str) -> None:
+    settings = replace(PUCT, algorithm=algorithm, budget="leaves")
+    search = searching(games=3, settings=settings)
+    games = torch.arange(3)
+    search.run(games, 8, 7, 0)
+    assert search.spent.tolist() == [56, 56, 56]
+    before = search.leaf_evaluations
+    search.advance(games, best(search.moves(games)))
+    search.run(games, 8, 7, 1)
+    assert search.leaf_evaluations - before == 3 * 56
+
+
+def test_noise_is_at_the_root_alone_and_leaves_a_distribution() -> None:
+    search = searching(games=2, settings=PUCT)
+    games, tree = torch.arange(2), search.tree
+    search.run(games, 1, 10, 0)
+    before = tree.edge_policy.clone()
+    search.add_noise(games, 0.25, 0.5, 0)
+    roots = tree.edges_of(tree.root[games])
+    changed = (tree.edge_policy != before).nonzero()[:, 0]
+    assert set(changed.tolist()) == set(roots.index[roots.real].tolist())
+    assert (tree.edge_policy[roots.index] * roots.real).sum(1).tolist() == pytest.approx([1, 1])
+    assert (tree.edge_policy[roots.index[roots.real]] >= 0.75 * before[roots.index[roots.real]] - 1e-6).all()
+    assert tree.edge_policy[roots.index[0]].tolist() != tree.edge_policy[roots.index[1]].tolist()  # by the game's key
+
+
+def test_noise_is_dirichlet() -> None:
+    # Over many games the noise on one of K = 4 moves has mean 1/4 and variance (1/4)(3/4) / (4α + 1).
+    count, alpha = 4000, 0.6
+    search = searching(games=count, settings=PUCT, capacity=20_000)
+    games = torch.arange(count)
+    search.add_noise(games, 1.0, alpha, 0)
+    noise = search.tree.edge_policy[search.tree.edges_of(search.tree.root).index].numpy()
+    assert noise.shape == (count, 4)
+    assert noise.mean(0) == pytest.approx([0.25] * 4, abs=0.02)
+    assert noise.var(0) == pytest.approx([0.1875 / (4 * alpha + 1)] * 4, rel=0.1)
+
+
+def moves(weight: list[float], tried: list[bool] | None = None) -> Moves:
+    weights = torch.tensor([weight], dtype=torch.float64)
+    marks = torch.tensor([tried or [True] * len(weight)])
+    return Moves(torch.arange(10, 10 + len(weight))[None], marks, weights)
+
+
+def test_temperature_on_paper() -> None:
+    assert tempered(moves([1, 3]), 1.0)[0].tolist() == pytest.approx([0.25, 0.75])
+    assert tempered(moves([1, 3]), 0.5)[0].tolist() == pytest.approx([0.1, 0.9])
+    assert tempered(moves([1, 4]), 2.0)[0].tolist() == pytest.approx([1 / 3, 2 / 3])
+
+
+def test_temperature_at_its_limits() -> None:
+    assert tempered(moves([1, 3, 3]), 0.0)[0].tolist() == [0, 1, 0]  # the first of the largest
+    assert tempered(moves([1, 3, 0], [True, True, False]), math.inf)[0].tolist() == [0.5, 0.5, 0]
+    assert tempered(moves([1, 3]), 1e-3)[0].tolist() == pytest.approx([0, 1])  # no overflow on the way
+    assert tempered(moves([0, 0]), 1.0)[0].tolist() == [0.5, 0.5]
+
+
+def test_moves_are_drawn_by_weight_and_never_untried() -> None:
+    count = 4000
+    many = Moves(*(part.expand(count, -1) for part in moves([1, 0, 3], [True, False, True])))
+    keys = torch.tensor([key("draw", game) for game in range(count)])
+    drawn = sample(many, keys, 0).numpy()
+    assert set(drawn) == {10, 12}
+    assert np.mean(drawn == 12) == pytest.approx(0.75, abs=0.03)
+    assert set(sample(many, keys, 0, temperature=0.0).tolist()) == {12}
+
+
+def test_playouts_of_a_finished_game_are_its_result_and_of_others_lie_between() -> None:
+    rules = othello(5)
+    own, opp = torch.tensor([(1 << 25) - 1, 0, 7]), torch.tensor([0, (1 << 25) - 1, (1 << 25) - 1 - 7])
+    assert random_results(rules, own, opp, torch.arange(3)).tolist() == [1, -1, -1]
+    black, white = rules.start()
+    keys = torch.tensor([key("playout", game) for game in range(3000)])
+    results = random_results(rules, torch.full_like(keys, black), torch.full_like(keys, white), keys)
+    again = random_results(rules, torch.full_like(keys, black), torch.full_like(keys, white), keys)
+    assert (results == again).all() and set(results.tolist()) == {-1, 0, 1}
+    expected = [slow_playout(game) for game in range(300)]
+    spread = 3 * np.std(expected) * math.sqrt(1 / 300 + 1 / 3000)
+    assert abs(float(results.double().mean()) - np.mean(expected)) < spread
+
+
+def slow_playout(seed: int) -> int:
+    draw = np.random.default_rng(seed)
+    board, sign = SlowOthello.from_bitboards(5, *othello(5).start()), 1
+    while board.legal_moves():
+        board, sign = board.after(draw.choice(board.legal_moves())), -sign
+    return sign * int(np.sign(board.margin()))
+
+
+def test_uct_sees_without_a_network_that_black_is_losing_on_the_smallest_board() -> None:
+    rules = othello(4)
+    factory = SearchFactory(rules, None, UCB1, 50_000, "capacity")
+    black, white = (torch.tensor([side] * 8) for side in rules.start())
+    search = factory.start(black, white, torch.arange(8))
+    search.run(torch.arange(8), 10, 40, 0)
+    assert (search.moves(torch.arange(8)).weight.sum(1) == 400).all()
+    assert search.value(torch.arange(8)).double().mean() < 0  # Black loses 4×4 Othello
+
+
+def test_the_move_with_the_best_results_is_visited_most() -> None:
+    rules = othello(5)
+
+    def evaluate(own: torch.Tensor, opp: torch.Tensor, legal: torch.Tensor) -> Evaluation:
+        good = rules.placements(own, opp) & 1 == 0  # arbitrary but fixed
+        value = wdl.from_expectation(torch.where(good, 0.5, -0.5))
+        return Evaluation(legal / legal.sum(1, keepdim=True), value, value)
+
+    search = searching(games=1, settings=PUCT, evaluate=evaluate)
+    search.run(torch.tensor([0]), 1, 200, 0)
+    edges = search.tree.edges_of(search.tree.root)
+    visits = search.tree.edge_visits[edges.index][0]
+    mean = search.edge_value[edges.index][0] / visits
+    assert int(mean.argmax()) == int(visits.argmax())

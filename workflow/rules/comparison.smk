@@ -1,0 +1,144 @@
+# The comparison: every variant learns with every seed at the same budget; all are measured on one evaluation set and meet in
+# one tournament for each seed.
+TOP = f"results/{COMPARISON.name}"
+LEARNERS = [name for name in CONFIGS if COMPARISON.learns(name)]
+CONTESTANTS = [*CONFIGS, *CONFIG.arena.anchors]
+COMPARISON_TABLES = ["curves", "final", "elo", "ablations", "accounting", "efficiency"]
+COMPARISON_FIGURES = ["comparison_truth", "comparison_ablations", "comparison_elo"]
+
+
+localrules:
+    comparison_configuration,
+    comparison_elo,
+    comparison_report,
+
+
+rule comparison_configuration:
+    output:
+        f"{TOP}/config.json",
+    log:
+        f"{TOP}/logs/configuration.log",
+    benchmark:
+        f"{TOP}/benchmarks/configuration.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    priority: 20
+    params:
+        config=json.dumps({key: config[key] for key in ("name", "reference", "seeds", "base", "variants")}),
+    shell:
+        "python -m probzero config --config {params.config:q} --output {output:q} 2>&1 | tee {log:q}"
+
+
+# Random play alone: no variant is measured on positions of its own games.
+rule comparison_positions:
+    output:
+        f"{TOP}/positions.csv",
+    log:
+        f"{TOP}/logs/positions.log",
+    benchmark:
+        f"{TOP}/benchmarks/positions.tsv"
+    conda:
+        "../../environment.yml"
+    threads: CONFIG.truth.threads
+    params:
+        config=json.dumps({name: CONFIG.as_dict()[name] for name in ("experiment", "game", "truth")}),
+    shell:
+        "python -m probzero positions --config {params.config:q} --seed 0 --output {output:q} 2>&1 | tee {log:q}"
+
+
+rule points:
+    input:
+        checkpoints=lambda wildcards: learned(wildcards, NETWORKS),
+        selfplay=lambda wildcards: spent(wildcards, "selfplay", shards=True),
+        training=lambda wildcards: spent(wildcards, "training", shards=False),
+        positions=f"{TOP}/positions.csv",
+    output:
+        "<run>/seed{seed}/points.csv",
+    log:
+        "<run>/seed{seed}/logs/points.log",
+    benchmark:
+        "<run>/seed{seed}/benchmarks/points.tsv"
+    conda:
+        "../../environment.yml"
+    threads: CONFIG.truth.threads
+    priority: 5
+    params:
+        config=parts("game", "search", "truth"),
+    shell:
+        "python -m probzero points --config {params.config:q} --seed {wildcards.seed} --variant {wildcards.variant}"
+        " --positions {input.positions:q} --checkpoints {input.checkpoints:q} --selfplay {input.selfplay:q}"
+        " --training {input.training:q} --output {output:q} 2>&1 | tee {log:q}"
+
+
+# One player's games against all before it in the list; every variant plays with its own search.
+rule contest:
+    input:
+        lambda wildcards: contest_files(wildcards),
+    output:
+        TOP + "/seed{seed}/matches/{contestant}.csv",
+    log:
+        TOP + "/seed{seed}/logs/match/{contestant}.log",
+    benchmark:
+        TOP + "/seed{seed}/benchmarks/match/{contestant}.tsv"
+    wildcard_constraints:
+        contestant="|".join(CONTESTANTS),
+    conda:
+        "../../environment.yml"
+    threads: CONFIG.arena.threads
+    params:
+        config=json.dumps({name: CONFIG.as_dict()[name] for name in ("experiment", "game", "search", "arena")}),
+        players=contest_players,
+        searches=contest_searches,
+    shell:
+        "set -- {params.players:q}; player=$1; shift;"
+        " python -m probzero match --config {params.config:q} --seed {wildcards.seed}"
+        ' --player "$player" --against "$@" {params.searches}'
+        " --output {output:q} 2>&1 | tee {log:q}"
+
+
+rule comparison_elo:
+    input:
+        expand("{top}/seed{{seed}}/matches/{player}.csv", top=TOP, player=CONTESTANTS[1:]),
+    output:
+        ratings=TOP + "/seed{seed}/tables/ratings.csv",
+        differences=TOP + "/seed{seed}/tables/differences.csv",
+        pairings=TOP + "/seed{seed}/tables/pairings.csv",
+        model=TOP + "/seed{seed}/tables/model.csv",
+        markdown=expand("{top}/seed{{seed}}/tables/{table}.md", top=TOP, table=TOURNAMENT_TABLES),
+    log:
+        TOP + "/seed{seed}/logs/elo.log",
+    benchmark:
+        TOP + "/seed{seed}/benchmarks/elo.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    params:
+        players=CONTESTANTS,
+    shell:
+        "python -m probzero elo --matches {input:q} --players {params.players:q} --seed {wildcards.seed}"
+        " --ratings {output.ratings:q}"
+        " --differences {output.differences:q} --pairings {output.pairings:q} --model {output.model:q} 2>&1 | tee {log:q}"
+
+
+rule comparison_report:
+    input:
+        points=expand(RUN + "/seed{seed}/points.csv", variant=list(CONFIGS), seed=COMPARISON.seeds),
+        ratings=expand("{top}/seed{seed}/tables/ratings.csv", top=TOP, seed=COMPARISON.seeds),
+    output:
+        expand("{top}/tables/{table}.{kind}", top=TOP, table=COMPARISON_TABLES, kind=["csv", "md"]),
+        expand("{top}/figures/{figure}.{kind}", top=TOP, figure=COMPARISON_FIGURES, kind=["png", "pdf"]),
+    log:
+        f"{TOP}/logs/report.log",
+    benchmark:
+        f"{TOP}/benchmarks/report.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    params:
+        reference=COMPARISON.reference,
+        tables=f"{TOP}/tables",
+        figures=f"{TOP}/figures",
+    shell:
+        "python -m probzero comparison-report --points {input.points:q} --ratings {input.ratings:q}"
+        " --reference {params.reference} --tables {params.tables:q} --figures {params.figures:q} 2>&1 | tee {log:q}"
