@@ -60,6 +60,7 @@ class SelfPlay:
     capacity: int
     device: str
     threads: int
+    lag: int = 0
     noise: float = 0.0
     noise_concentration: float = 1.0
     move_temperatures: tuple[tuple[int, float], ...] = ((0, 1.0),)

@@ -81,6 +81,12 @@ def previous(folder):
     return lambda wildcards: f"{run(wildcards)}/seed{wildcards.seed}/{folder}/{int(wildcards.iteration) - 1:04}.safetensors"
 
 
+def playing_network(wildcards):
+    """The checkpoint that plays an iteration: that of the one before, or an older one if self-play lags behind."""
+    number = max(0, int(wildcards.iteration) - 1 - settings(wildcards).selfplay.lag)
+    return f"{run(wildcards)}/seed{wildcards.seed}/checkpoints/{number:04}.safetensors"
+
+
 def window(wildcards):
     """The datasets that an iteration learns from, oldest first."""
     last = int(wildcards.iteration)

@@ -26,7 +26,7 @@ rule init:
 
 rule selfplay:
     input:
-        checkpoint=previous("checkpoints"),
+        checkpoint=playing_network,
     output:
         dataset="<run>/seed{seed}/selfplay/{iteration}/shard{shard}.bin",
         games="<run>/seed{seed}/selfplay/{iteration}/shard{shard}.csv",

@@ -50,9 +50,9 @@ def run(args: argparse.Namespace) -> None:
         factory = SearchFactory(rules, evaluator, settings.search, truth.capacity, "truth.capacity")
         kept = kept_table(factory, evaluator, positions, truth.particles, truth.batches, args.seed)
         kept = kept.groupby(["particles", "discs"])[["positions", "kept"]].sum().reset_index()
-        spent = {name: costs.at[iteration, name] for name in COSTS}
-        parts.append(kept.assign(iteration=iteration, **spent))
-    table = pd.concat(parts, ignore_index=True).assign(variant=args.variant, seed=args.seed)
+        parts.append(kept.assign(iteration=iteration))
+    table = pd.concat(parts, ignore_index=True).merge(costs, left_on="iteration", right_index=True)
+    table = table.assign(variant=args.variant, seed=args.seed)
     columns = ["variant", "seed", "iteration", "particles", "discs", "positions", "kept", *COSTS]
     write_csv(args.output, table[columns])
     last = table[table["iteration"] == table["iteration"].max()]
