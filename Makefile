@@ -1,6 +1,7 @@
 # make reproduce    set up, then everything from nothing to the figures at the default scale
 # make test         set up, then lint, types and all tests
 # make smoke        the whole pipeline at the smallest scale
+# make comparison   every variant with three seeds at equal budgets, within an hour (SIZE=-smoke, SIZE=-full: other sizes)
 # make compare      set a finished run beside the committed reference
 # make reference    make a finished run the committed reference
 # make lint         lint and types alone
@@ -20,10 +21,10 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce smoke test lint compare reference bench clean
+.PHONY: help reproduce comparison smoke test lint compare reference bench clean
 
 help:
-	@sed -n 's/^# \{0,1\}//; 1,10p' Makefile
+	@sed -n 's/^# \{0,1\}//; 1,11p' Makefile
 
 # pip's own settings are respected: on Linux the usual torch is the large CUDA build, which runs without a GPU too; who has
 # a source of the smaller CPU build may name it, for instance in PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS.
@@ -44,12 +45,14 @@ $(INSTALLED): pyproject.toml workflow/constraints.txt
 # A run that was killed leaves Snakemake's lock behind. Ours, on file 9, is let go by the system when its last holder dies,
 # whatever the cause; so whoever holds it may remove the other. Each job says one line of its own; of Snakemake's, those that
 # only count jobs are left out. (The filter outlives an interrupt, so that Snakemake can finish what it has to say.)
-reproduce: $(INSTALLED)
+reproduce: CONFIG = config/$(SCALE).yaml
+comparison: CONFIG = config/comparison.yaml $(SIZE:%=config/comparison%.yaml)
+reproduce comparison: $(INSTALLED)
 	@set -euo pipefail; mkdir -p results; exec 9>results/.lock; \
 	$(BIN)/python -c 'import fcntl; fcntl.flock(9, fcntl.LOCK_EX | fcntl.LOCK_NB)' 2>/dev/null || { \
 	    echo "make: results/: another run is writing there" >&2; exit 2; }; \
 	rm -rf .snakemake/locks; \
-	$(BIN)/snakemake --cores $(CORES) --configfile config/$(SCALE).yaml --rerun-incomplete --scheduler greedy \
+	$(BIN)/snakemake --cores $(CORES) --configfile $(CONFIG) --rerun-incomplete --scheduler greedy \
 	    --quiet host progress reason rules 2>&1 \
 	| (trap "" INT; grep --line-buffered -Ev '^(Assuming |Building DAG|Using shell|Conda env|Select jobs|Execute [0-9])' || true)
 

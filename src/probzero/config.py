@@ -29,6 +29,7 @@ class Game:
 class Network:
     blocks: int
     channels: int
+    policy_hidden: int = 0
     value: str = "wdl"
     support: int = 21
     reward: bool = True
@@ -73,6 +74,7 @@ class Targets:
     nodes: str = "tree"
     policy: str = "winner"
     value: str = "bootstrap"
+    least_moves: int = 1
     steps: int = 5
     root_share: float = 0.5
 

@@ -66,6 +66,9 @@ def extract(tree: Tree, temperature: float, settings: Targets, played: torch.Ten
     if settings.nodes == "roots":
         nodes = nodes[torch.isin(nodes, played)]
     edges = tree.edges_of(nodes)
+    if settings.least_moves > 1:
+        nodes = nodes[edges.explored.sum(1) >= settings.least_moves]
+        edges = tree.edges_of(nodes)
     policy, mask = _policies(tree, edges, _move_weights(tree, edges, temperature, settings.policy))
     board = tree.rules.encode(tree.own[nodes], tree.opp[nodes])
     columns = (

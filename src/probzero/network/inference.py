@@ -17,7 +17,7 @@ from torch import Tensor
 from probzero.errors import bad
 from probzero.games.othello import othello
 from probzero.network import values, winograd
-from probzero.network.model import PLANES, Norm, ProbZeroNet, split_heads
+from probzero.network.model import PLANES, Norm, Perceptron, ProbZeroNet, split_heads
 
 ROWS = 48
 CHUNKS = {"cpu": ROWS, "cuda": 20 * ROWS}  # on a processor a small chunk is as fast as a large one, and wastes less
@@ -68,7 +68,8 @@ class FoldedNet:
         ]
         heads, heads_bias = _fold(model.heads.weight, model.heads_norm)
         self.heads, self.heads_bias = put(heads.T), put(heads_bias)  # [C, 96]
-        self.policy, self.policy_bias = put(model.policy.weight.T), put(model.policy.bias)  # [32N², N² + 1]
+        layers = [model.policy.hidden, model.policy.output] if isinstance(model.policy, Perceptron) else [model.policy]
+        self.policy = [(put(layer.weight.T), put(layer.bias)) for layer in layers]  # the last [·, N² + 1]
         outcomes = [model.value] if model.reward is None else [model.value, model.reward]
         self.widths = [len(outcome.output.bias) for outcome in outcomes]  # outputs of each
 
@@ -98,7 +99,10 @@ class FoldedNet:
             x.addmm_(self.outputs, self._products(self.inner, second, second_bias)).relu_()
         features = torch.addmm(self.heads_bias, self.x.view(-1, channels), self.heads).relu_()
         features = split_heads(features.view(squares, chunk, -1))
-        torch.addmm(self.policy_bias, features[0], self.policy, out=policy)
+        shaped = features[0]
+        for weight, bias in self.policy[:-1]:
+            shaped = torch.addmm(bias, shaped, weight).relu_()
+        torch.addmm(self.policy[-1][1], shaped, self.policy[-1][0], out=policy)
         hidden = torch.baddbmm(self.hidden_bias, features[1:], self.hidden).relu_()
         torch.baddbmm(self.output_bias, hidden, self.output, out=outcomes)
 

@@ -5,7 +5,9 @@
                         → three heads, each a 1×1 convolution to 32 channels, BN, ReLU, flatten:
                           policy → N² + 1 logits; value → C → 3 logits; reward → C → 3 logits
 
-The value head may be of another kind (see `values`), and the reward head may be left out.
+The policy may have a hidden layer too: whether a move keeps the result often hangs on counting discs all over the
+board, which a linear map of local features cannot do. The value head may be of another kind (see `values`), and the
+reward head may be left out.
 Every output is a plain logit: softmax is applied in `inference` for the search, and in the loss for training.
 Inside, activations are [N², B, C] (square, position, channel): every layer is then a product of contiguous matrices.
 """
@@ -78,8 +80,8 @@ class Block(nn.Module):
         return self.second_norm(self.second(self.first_norm(self.first(x))), skip=x)
 
 
-class Outcome(nn.Module):
-    """The end of the value and of the reward head: features [B, 32N²] → C → logits, three for WDL."""
+class Perceptron(nn.Module):
+    """The end of a head with a hidden layer: features [B, 32N²] → hidden → logits, three for WDL."""
 
     def __init__(self, features: int, hidden: int, outputs: int) -> None:
         super().__init__()
@@ -105,9 +107,10 @@ class ProbZeroNet(nn.Module):
         self.heads = nn.Linear(channels, heads * HEAD_CHANNELS, bias=False)  # the heads' 1×1 convolutions as one
         self.heads_norm = Norm(heads * HEAD_CHANNELS)
         features = HEAD_CHANNELS * size * size
-        self.policy = nn.Linear(features, size * size + 1)
-        self.value = Outcome(features, channels, values.outputs(config))
-        self.reward = Outcome(features, channels, wdl.SIZE) if config.reward else None
+        actions, hidden = size * size + 1, config.policy_hidden
+        self.policy = Perceptron(features, hidden, actions) if hidden else nn.Linear(features, actions)
+        self.value = Perceptron(features, channels, values.outputs(config))
+        self.reward = Perceptron(features, channels, wdl.SIZE) if config.reward else None
 
     @property
     def channels(self) -> int:
