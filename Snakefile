@@ -18,6 +18,7 @@ include: "workflow/rules/common.smk"
 
 
 pathvars:
+    top=TOP,
     run=RUN,
 
 
@@ -31,9 +32,9 @@ if "variants" in config:
     rule comparison:
         default_target: True
         input:
-            f"{TOP}/config.json",
-            expand("{top}/tables/{table}.{kind}", top=TOP, table=COMPARISON_TABLES, kind=["csv", "md"]),
-            expand("{top}/figures/{figure}.{kind}", top=TOP, figure=COMPARISON_FIGURES, kind=["png", "pdf"]),
+            "<top>/config.json",
+            expand("<top>/tables/{table}.{kind}", table=COMPARISON_TABLES, kind=["csv", "md"]),
+            expand("<top>/figures/{figure}.{kind}", figure=COMPARISON_FIGURES, kind=["png", "pdf"]),
 
 else:
 

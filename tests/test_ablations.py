@@ -222,7 +222,8 @@ def shard(config: Config) -> Shard:
 
 def positions_played(found: Shard) -> set[bytes]:
     positions = set()
-    for row in found.games.itertuples():
+    rows: list[Any] = list(found.games.itertuples())
+    for row in rows:
         board = SlowOthello.start(5)
         for move in parse_moves(5, row.opening_moves):
             board = board.after(move)
@@ -407,5 +408,7 @@ def test_merging_samples_without_a_value_gives_none(tmp_path: Path) -> None:
 
 def test_the_defaults_are_probzero_as_it_was() -> None:
     assert Targets() == Targets(nodes="tree", policy="winner", value="bootstrap", least_moves=1)
-    expected = {"algorithm": "particle", "transpositions": True, "reuse": True, "budget": "simulations"}
-    assert Search("systematic", 1.0, True) == Search("systematic", 1.0, True, **expected)
+    spelled = Search(
+        "systematic", 1.0, True, algorithm="particle", transpositions=True, reuse=True, budget="simulations"
+    )
+    assert Search("systematic", 1.0, True) == spelled

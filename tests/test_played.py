@@ -34,7 +34,7 @@ from probzero.truth.measures import searched_moves
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 SMOKE = Path(__file__).parent.parent / "config" / "smoke.yaml"
-WIN, DRAW, LOSS = [1, 0, 0], [0, 1, 0], [0, 0, 1]
+WIN, DRAW, LOSS = [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]
 RULES = othello(5)
 VALUES = {0: [0.2, -0.4, 0.6, -0.8], 1: [0.5, 0.1]}  # the root's, ply by ply, of a game of four plies and one of two
 VISITS = [3.0, 1.0, 0.0]
@@ -249,10 +249,15 @@ def shard(config: Config, seed: int = 0) -> Shard:
     return play_shard(config, Evaluator(build(5, config.network, 1), 5, "cpu"), seed=seed, iteration=1, shard=0)
 
 
+def rows_of(found: Shard) -> list[Any]:
+    """The table of games, row by row."""
+    return list(found.games.itertuples())
+
+
 def replayed(found: Shard) -> list[list[tuple[SlowOthello, int]]]:
     """Every game of a shard: the positions after its opening and the moves played there; the last has none (−1)."""
     games = []
-    for row in found.games.itertuples():
+    for row in rows_of(found):
         board = SlowOthello.start(5)
         for move in parse_moves(5, row.opening_moves):
             board = board.after(move)
@@ -296,7 +301,7 @@ def test_a_shard_has_a_sample_for_every_move_played(resigning: Shard) -> None:
 
 def test_a_resigned_game_stops_early_and_the_player_to_move_has_lost(resigning: Shard) -> None:
     given_up = 0
-    for row, game in zip(resigning.games.itertuples(), replayed(resigning), strict=True):
+    for row, game in zip(rows_of(resigning), replayed(resigning), strict=True):
         last = game[-1][0]
         black_to_move = (len(row.opening_moves.split()) + row.plies) % 2 == 0
         assert row.margin == (last.margin() if black_to_move else -last.margin())
@@ -314,7 +319,7 @@ def test_a_resigned_game_stops_early_and_the_player_to_move_has_lost(resigning: 
 
 def test_outcomes_in_the_samples_are_those_of_the_games_resigned_ones_among_them(resigning: Shard) -> None:
     for row, (game, ply, _, _) in enumerate(played_in_order(resigning)):
-        record = resigning.games.iloc[game]
+        record = rows_of(resigning)[game]
         black_to_move = (len(record.opening_moves.split()) + ply) % 2 == 0
         result = record.result if black_to_move else -record.result
         assert resigning.samples.value[row].tolist() == {1: WIN, 0: DRAW, -1: LOSS}[int(result)]
@@ -330,8 +335,8 @@ def test_a_game_ends_where_its_root_value_first_falls_short(monkeypatch: pytest.
 
     monkeypatch.setattr(Resignation, "now", listening)
     found = shard(configured(resign_below=-0.1, play_on=0.0))
-    assert 0 < found.metrics["resigned"]
-    for row in found.games.itertuples():
+    assert found.metrics["resigned"] > 0
+    for row in rows_of(found):
         heard = [value[games.index(row.game)] for games, value in said if row.game in games]
         short = [ply for ply, value in enumerate(heard) if value < -0.1]
         assert short == ([row.plies] if row.resigned else [])

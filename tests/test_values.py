@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,14 @@ from probzero.learning.dataset import Samples
 from probzero.learning.loss import Batch, agreements, losses
 from probzero.learning.training import train
 from probzero.network import checkpoint, values
-from probzero.network.checkpoint import CheckpointInfo, load_checkpoint, load_optimizer, save_checkpoint, save_optimizer
+from probzero.network.checkpoint import (
+    CheckpointInfo,
+    OptimizerState,
+    load_checkpoint,
+    load_optimizer,
+    save_checkpoint,
+    save_optimizer,
+)
 from probzero.network.inference import Evaluation, Evaluator
 from probzero.network.model import Outputs, ProbZeroNet, build
 
@@ -36,6 +44,8 @@ HEADS = {
     "wdl alone": Network(1, 8, reward=False),
     "scalar alone": Network(1, 8, value="scalar", reward=False),
     "support alone": Network(1, 8, value="support", support=21, reward=False),
+    "hidden policy": Network(1, 8, policy_hidden=6),
+    "hidden policy and scalar alone": Network(1, 8, policy_hidden=6, value="scalar", reward=False),
 }
 TRAINING = Training(
     iterations=2, batch_size=16, samples=0, learning_rate=3e-3, final_learning_rate=1e-4, weight_decay=1e-4,
@@ -233,7 +243,8 @@ def test_without_a_reward_head_its_loss_is_zero_and_everything_else_learns(kind:
 
 
 def test_every_kind_of_network_learns(network: Network) -> None:
-    model, state = build(5, network, 3), {}
+    model = build(5, network, 3)
+    state: OptimizerState = {}
     first: dict[str, float] = {}
     for turn in range(1, 13):
         state, metrics = train(model, state, [some_samples()], TRAINING, 1, turn)
@@ -281,7 +292,12 @@ def test_the_optimiser_of_every_kind_of_network_survives_its_file(network: Netwo
 
 @pytest.mark.parametrize(
     "other",
-    [Network(1, 8, value="scalar"), Network(1, 8, reward=False), Network(1, 8, value="support", support=3)],
+    [
+        Network(1, 8, value="scalar"),
+        Network(1, 8, reward=False),
+        Network(1, 8, value="support", support=3),
+        Network(1, 8, policy_hidden=4),
+    ],
 )
 def test_a_checkpoint_with_other_heads_than_expected_is_refused(other: Network, tmp_path: Path) -> None:
     path = tmp_path / "a.safetensors"
@@ -299,9 +315,9 @@ def test_a_checkpoint_from_before_there_were_kinds_of_heads_is_read_as_what_it_w
     with safetensors.safe_open(path, "pt") as opened:
         description = json.loads(opened.metadata()[checkpoint.METADATA_KEY])
         tensors = {name: opened.get_tensor(name).clone() for name in opened.keys()}  # noqa: SIM118
-    assert description["network"] == {"blocks": 1, "channels": 8, "value": "wdl", "support": 21, "reward": True}
+    assert description["network"] == asdict(Network(1, 8)) and "value" in description["network"]
     description["network"] = {"blocks": 1, "channels": 8}
     safetensors.torch.save_file(tensors, path, {checkpoint.METADATA_KEY: json.dumps(description)})
     found, info = load_checkpoint(path, expected_network=Network(1, 8))
-    assert info.network == Network(1, 8, value="wdl", support=21, reward=True)
+    assert info.network == Network(1, 8, policy_hidden=0, value="wdl", support=21, reward=True)
     assert torch.equal(evaluated(found).value, evaluated(model).value)

@@ -105,6 +105,17 @@ def test_seeds_are_independent_runs(tmp_path: Path) -> None:
     assert (jobs["init"], jobs["train"], jobs["figures"], jobs["configuration"]) == (2, 8, 2, 1)
 
 
+@pytest.mark.parametrize(("lag", "networks"), [(0, ["0000", "0001", "0002"]), (1, ["0000", "0000", "0001"])])
+def test_the_network_that_plays_may_lag_behind(lag: int, networks: list[str], tmp_path: Path) -> None:
+    configfile = written(tmp_path, smoke(selfplay={"lag": lag}))
+    shown = snakemake(tmp_path, "--dry-run", configfile=configfile)
+    for iteration, network in enumerate(networks, start=1):
+        inputs = re.findall(
+            rf"rule selfplay:\n +input: (\S+)\n +output: results/smoke/seed0/selfplay/{iteration:04}/shard0.bin", shown.stdout
+        )
+        assert inputs == [f"results/smoke/seed0/checkpoints/{network}.safetensors"], shown.stdout
+
+
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [

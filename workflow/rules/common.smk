@@ -23,7 +23,7 @@ os.environ.update(PATH=os.pathsep.join([os.path.dirname(sys.executable), os.envi
 # Short jobs share one process that has everything imported (see probzero.warm); PROBZERO_WARM= turns it off.
 if workflow.is_main_process and workflow.local_exec:
     os.environ.setdefault("PROBZERO_WARM", os.path.join(tempfile.gettempdir(), f"probzero-{os.getuid()}"))
-    os.environ["PROBZERO_WARM_OWNER"] = str(os.getpid())
+    os.environ.update(PROBZERO_WARM_OWNER=str(os.getpid()))
 
 try:
     WHERE = ", ".join(map(str, workflow.configfiles)) or "--config"
@@ -31,11 +31,12 @@ try:
         COMPARISON = comparison.parse(config, WHERE)
         CONFIGS = COMPARISON.variants
         CONFIG = CONFIGS[COMPARISON.reference]
-        RUN = f"results/{COMPARISON.name}/{{variant}}"
+        TOP = f"results/{COMPARISON.name}"
+        RUN = f"{TOP}/{{variant}}"
     else:
         CONFIG = configuration.parse(config, WHERE)
         CONFIGS = {None: CONFIG}
-        RUN = f"results/{CONFIG.name}"
+        TOP = RUN = f"results/{CONFIG.name}"
 except ProbZeroError as error:
     raise WorkflowError(str(error))
 

@@ -1,6 +1,5 @@
-# The comparison: every variant learns with every seed at the same budget; all are measured on one evaluation set and meet in
-# one tournament for each seed.
-TOP = f"results/{COMPARISON.name}"
+# The comparison: every variant learns with every seed at the same budget; all are measured on one evaluation set, of random
+# play alone so that none has positions of its own games, and meet in one tournament for each seed, each with its own search.
 LEARNERS = [name for name in CONFIGS if COMPARISON.learns(name)]
 CONTESTANTS = [*CONFIGS, *CONFIG.arena.anchors]
 COMPARISON_TABLES = ["curves", "final", "elo", "ablations", "accounting", "efficiency"]
@@ -15,11 +14,11 @@ localrules:
 
 rule comparison_configuration:
     output:
-        f"{TOP}/config.json",
+        "<top>/config.json",
     log:
-        f"{TOP}/logs/configuration.log",
+        "<top>/logs/configuration.log",
     benchmark:
-        f"{TOP}/benchmarks/configuration.tsv"
+        "<top>/benchmarks/configuration.tsv"
     conda:
         "../../environment.yml"
     threads: 1
@@ -30,14 +29,13 @@ rule comparison_configuration:
         "python -m probzero config --config {params.config:q} --output {output:q} 2>&1 | tee {log:q}"
 
 
-# Random play alone: no variant is measured on positions of its own games.
 rule comparison_positions:
     output:
-        f"{TOP}/positions.csv",
+        "<top>/positions.csv",
     log:
-        f"{TOP}/logs/positions.log",
+        "<top>/logs/positions.log",
     benchmark:
-        f"{TOP}/benchmarks/positions.tsv"
+        "<top>/benchmarks/positions.tsv"
     conda:
         "../../environment.yml"
     threads: CONFIG.truth.threads
@@ -52,7 +50,7 @@ rule points:
         checkpoints=lambda wildcards: learned(wildcards, NETWORKS),
         selfplay=lambda wildcards: spent(wildcards, "selfplay", shards=True),
         training=lambda wildcards: spent(wildcards, "training", shards=False),
-        positions=f"{TOP}/positions.csv",
+        positions="<top>/positions.csv",
     output:
         "<run>/seed{seed}/points.csv",
     log:
@@ -71,16 +69,15 @@ rule points:
         " --training {input.training:q} --output {output:q} 2>&1 | tee {log:q}"
 
 
-# One player's games against all before it in the list; every variant plays with its own search.
 rule contest:
     input:
         lambda wildcards: contest_files(wildcards),
     output:
-        TOP + "/seed{seed}/matches/{contestant}.csv",
+        "<top>/seed{seed}/matches/{contestant}.csv",
     log:
-        TOP + "/seed{seed}/logs/match/{contestant}.log",
+        "<top>/seed{seed}/logs/match/{contestant}.log",
     benchmark:
-        TOP + "/seed{seed}/benchmarks/match/{contestant}.tsv"
+        "<top>/seed{seed}/benchmarks/match/{contestant}.tsv"
     wildcard_constraints:
         contestant="|".join(CONTESTANTS),
     conda:
@@ -99,17 +96,17 @@ rule contest:
 
 rule comparison_elo:
     input:
-        expand("{top}/seed{{seed}}/matches/{player}.csv", top=TOP, player=CONTESTANTS[1:]),
+        expand("<top>/seed{{seed}}/matches/{player}.csv", player=CONTESTANTS[1:]),
     output:
-        ratings=TOP + "/seed{seed}/tables/ratings.csv",
-        differences=TOP + "/seed{seed}/tables/differences.csv",
-        pairings=TOP + "/seed{seed}/tables/pairings.csv",
-        model=TOP + "/seed{seed}/tables/model.csv",
-        markdown=expand("{top}/seed{{seed}}/tables/{table}.md", top=TOP, table=TOURNAMENT_TABLES),
+        ratings="<top>/seed{seed}/tables/ratings.csv",
+        differences="<top>/seed{seed}/tables/differences.csv",
+        pairings="<top>/seed{seed}/tables/pairings.csv",
+        model="<top>/seed{seed}/tables/model.csv",
+        markdown=expand("<top>/seed{{seed}}/tables/{table}.md", table=TOURNAMENT_TABLES),
     log:
-        TOP + "/seed{seed}/logs/elo.log",
+        "<top>/seed{seed}/logs/elo.log",
     benchmark:
-        TOP + "/seed{seed}/benchmarks/elo.tsv"
+        "<top>/seed{seed}/benchmarks/elo.tsv"
     conda:
         "../../environment.yml"
     threads: 1
@@ -123,22 +120,22 @@ rule comparison_elo:
 
 rule comparison_report:
     input:
-        points=expand(RUN + "/seed{seed}/points.csv", variant=list(CONFIGS), seed=COMPARISON.seeds),
-        ratings=expand("{top}/seed{seed}/tables/ratings.csv", top=TOP, seed=COMPARISON.seeds),
+        points=expand("<top>/{variant}/seed{seed}/points.csv", variant=list(CONFIGS), seed=COMPARISON.seeds),
+        ratings=expand("<top>/seed{seed}/tables/ratings.csv", seed=COMPARISON.seeds),
     output:
-        expand("{top}/tables/{table}.{kind}", top=TOP, table=COMPARISON_TABLES, kind=["csv", "md"]),
-        expand("{top}/figures/{figure}.{kind}", top=TOP, figure=COMPARISON_FIGURES, kind=["png", "pdf"]),
+        tables=expand("<top>/tables/{table}.{kind}", table=COMPARISON_TABLES, kind=["csv", "md"]),
+        figures=expand("<top>/figures/{figure}.{kind}", figure=COMPARISON_FIGURES, kind=["png", "pdf"]),
     log:
-        f"{TOP}/logs/report.log",
+        "<top>/logs/report.log",
     benchmark:
-        f"{TOP}/benchmarks/report.tsv"
+        "<top>/benchmarks/report.tsv"
     conda:
         "../../environment.yml"
     threads: 1
     params:
         reference=COMPARISON.reference,
-        tables=f"{TOP}/tables",
-        figures=f"{TOP}/figures",
+        tables=lambda wildcards, output: os.path.dirname(output.tables[0]),
+        figures=lambda wildcards, output: os.path.dirname(output.figures[0]),
     shell:
         "python -m probzero comparison-report --points {input.points:q} --ratings {input.ratings:q}"
         " --reference {params.reference} --tables {params.tables:q} --figures {params.figures:q} 2>&1 | tee {log:q}"

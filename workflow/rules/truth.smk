@@ -41,6 +41,7 @@ rule ceiling:
     conda:
         "../../environment.yml"
     threads: CONFIG.training.threads
+    priority: 5  # the longest of the jobs that wait for a free core, so it goes first among them
     params:
         config=parts("experiment", "game", "network", "training", "truth"),
     shell:
