@@ -3,7 +3,7 @@
 # make smoke        the whole pipeline at the smallest scale
 # make comparison   every variant with three seeds at equal budgets, within an hour (SIZE=-smoke, SIZE=-full: other sizes)
 # make compare      set a finished run beside the committed reference
-# make reference    make a finished run the committed reference
+# make reference    make a finished run the committed reference (reference-comparison: a finished comparison)
 # make lint         lint and types alone
 # make bench        speed of self-play beside the raw speed of the network
 # make clean        remove the environment and caches; results stay
@@ -21,7 +21,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce comparison smoke test lint compare reference bench clean
+.PHONY: help reproduce comparison smoke test lint compare reference reference-comparison bench clean
 
 help:
 	@sed -n 's/^# \{0,1\}//; 1,11p' Makefile
@@ -78,6 +78,11 @@ reference:
 	    cp --parents -r config.json paper.pdf $$seed/tables $$seed/figures $$seed/matches $$seed/truth \
 	        $$seed/checkpoints/$$last.safetensors $$seed/checkpoints/ceiling.safetensors "$$target"; \
 	done; du -sh "$$target"
+
+# The same of a finished comparison; games and checkpoints are left behind.
+reference-comparison:
+	@set -euo pipefail; target=$$PWD/results/reference/comparison; cd results/comparison; rm -rf "$$target"; mkdir -p "$$target"; \
+	cp --parents -r config.json positions.csv tables figures seed*/tables */seed*/points.csv "$$target"; du -sh "$$target"
 
 bench: $(INSTALLED)
 	@$(BIN)/probzero bench --config config/laptop.yaml config/paper.yaml --output results/bench/selfplay.csv
