@@ -22,7 +22,7 @@ from probzero.report.comparison_text import readable
 
 VARIANTS = ("probzero", "alphazero", "uct", "root-only", "no-dag")
 TABLES = ("curves", "final", "elo", "ablations", "accounting", "efficiency")
-FIGURES = ("comparison_truth", "comparison_ablations", "comparison_elo")
+FIGURES = ("comparison_truth", "comparison_variants", "comparison_ablations", "comparison_elo")
 
 
 @pytest.fixture(autouse=True)

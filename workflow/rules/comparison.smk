@@ -3,7 +3,7 @@
 LEARNERS = [name for name in CONFIGS if COMPARISON.learns(name)]
 CONTESTANTS = [*CONFIGS, *CONFIG.arena.anchors]
 COMPARISON_TABLES = ["curves", "final", "elo", "ablations", "accounting", "efficiency"]
-COMPARISON_FIGURES = ["comparison_truth", "comparison_ablations", "comparison_elo"]
+COMPARISON_FIGURES = ["comparison_truth", "comparison_variants", "comparison_ablations", "comparison_elo"]
 
 
 localrules:

@@ -38,6 +38,7 @@ def run(args: argparse.Namespace) -> None:
     tables = comparison_tables(found)
     write_tables(tables, found.reference, args.tables)
     figures.plot_truth(tables["curves"], found.reference, *names(args.figures, "comparison_truth"))
+    figures.plot_variants(tables["curves"], found.reference, *names(args.figures, "comparison_variants"))
     figures.plot_ablations(tables["ablations"], found.reference, *names(args.figures, "comparison_ablations"))
     figures.plot_elo(tables["elo"], found.ratings, found.reference, *names(args.figures, "comparison_elo"))
     for line in summary(tables, found.reference):

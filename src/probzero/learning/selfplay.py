@@ -11,6 +11,7 @@ import pandas as pd
 import torch
 
 from probzero.config import Config, SelfPlay
+from probzero.errors import bad
 from probzero.games.othello import Othello, move_names, othello
 from probzero.learning.dataset import Samples
 from probzero.learning.played import PlayedMoves
@@ -70,7 +71,8 @@ def play_shard(
             break
         roots, offered = tree.root[going], search.moves(going)
         exhausted += int(tree.closed[roots].sum())
-        noted.note(going, tree.own[roots], tree.opp[roots], offered, search.value(going))
+        if isinstance(search, MctsSearch):
+            noted.note(going, tree.own[roots], tree.opp[roots], offered, search.value(going))
         played.append(roots)
         action = sample(offered, game_key[going], ply, temperature_at(settings, ply), settings.exploration)
         search.advance(going, action)
@@ -82,8 +84,9 @@ def play_shard(
             progress(ply + 1, len(going))
         if not len(going):
             break
-    played_moves = torch.stack(moves, dim=1)
-    games_table, result = _games(rules, tree, opening.moves, played_moves, resignation)
+    if not moves:
+        raise bad("self-play", "selfplay.resign_below", "a value that lets games be played", settings.resign_below)
+    games_table, result = _games(rules, tree, opening.moves, torch.stack(moves, dim=1), resignation)
     if isinstance(search, ParticleSearch):
         samples = extract(tree, config.search.temperature, config.targets, torch.cat(played))
     else:

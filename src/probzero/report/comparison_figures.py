@@ -17,7 +17,8 @@ from probzero.report import style
 from probzero.report.comparison_inputs import MAIN, RAW
 
 NAMES = {"probzero": "ProbZero", "alphazero": "AlphaZero", "alphazero-minmax": "AlphaZero, min–max", "uct": "UCT"}
-LOOKS = ((style.BLUE, "o"), (style.VERMILION, "s"), (style.GREEN, "^"), (style.PURPLE, "D"), (style.ORANGE, "v"))
+LOOKS = ((style.BLUE, "o"), (style.VERMILION, "s"), (style.GREEN, "^"), (style.PURPLE, "D"), (style.ORANGE, "v"),
+         (style.SKY, "P"), (style.BLACK, "X"), (style.GREY, "<"))  # fmt: skip
 ROW = 0.19  # inches of height of a row of text
 MEAN = "Mean, 95 % over seeds"
 _SEED: dict[str, Any] = {"color": "#A6A6A6", "marker": "o", "markersize": 2, "linestyle": "none"}
@@ -28,11 +29,24 @@ def label(variant: str) -> str:
 
 
 def plot_truth(curves: pd.DataFrame, reference: str, png: str | Path, pdf: str | Path) -> None:
-    """Share of kept results of the main variants, raw and with the largest budget, by evaluations and by time.
+    """Curves of the reference and its rivals, each with its interval."""
+    names = list(dict.fromkeys([reference, *MAIN]))
+    _plot_curves(curves, names, names, png, pdf)
+
+
+def plot_variants(curves: pd.DataFrame, reference: str, png: str | Path, pdf: str | Path) -> None:
+    """Curves of the reference, with its interval, and of all variants that are not among its rivals, without."""
+    others = [name for name in curves["variant"].unique() if name not in (reference, *MAIN)]
+    _plot_curves(curves, [reference, *others], [reference], png, pdf)
+
+
+def _plot_curves(
+    curves: pd.DataFrame, names: Sequence[str], banded: Sequence[str], png: str | Path, pdf: str | Path
+) -> None:
+    """Share of kept results, raw and with the largest budget, by evaluations and by time.
 
     A variant without checkpoints to learn from is a dotted line across.
     """
-    names = list(dict.fromkeys([reference, *MAIN]))
     largest = int(curves["particles"].max())
     budgets = {RAW: "Raw policy", largest: f"{largest} particles a move"}
     costs = {"leaf_evaluations": "Leaf evaluations in self-play (millions)", "seconds": _time_name(curves["seconds"])}
@@ -41,7 +55,7 @@ def plot_truth(curves: pd.DataFrame, reference: str, png: str | Path, pdf: str |
         for axes, (budget, cost) in zip(panels, ((budget, cost) for budget in budgets for cost in costs), strict=True):
             for name, look in zip(names, LOOKS, strict=False):
                 rows = curves[(curves["variant"] == name) & (curves["particles"] == budget)]
-                _curve(axes, rows, rows[cost] / scales[cost], look, label(name))
+                _curve(axes, rows, rows[cost] / scales[cost], look, label(name), name in banded)
             axes.set_title(budgets[budget])
             axes.set_xlabel(costs[cost])
             axes.set_ylabel("Exact result kept (%)")
@@ -50,17 +64,18 @@ def plot_truth(curves: pd.DataFrame, reference: str, png: str | Path, pdf: str |
             axes.yaxis.set_major_locator(_ticks(8))
         handles, texts = panels[-1].get_legend_handles_labels()  # all variants search
         band = Patch(color=style.GREY, alpha=style.BAND, linewidth=0)
-        drawn.legend([*handles, band], [*texts, "95 % over seeds"], loc="outside upper center", ncols=len(texts) + 1)
+        drawn.legend([*handles, band], [*texts, "95 % over seeds"], loc="outside upper center", ncols=5)
         style.save(drawn, png, pdf)
 
 
-def _curve(axes: Axes, rows: pd.DataFrame, x: pd.Series, look: tuple[str, str], name: str) -> None:
+def _curve(axes: Axes, rows: pd.DataFrame, x: pd.Series, look: tuple[str, str], name: str, banded: bool) -> None:
     colour, marker = look
     if len(rows) == 1:
         axes.axhline(100 * rows["mean"].iloc[0], color=colour, linestyle=":", label=name)
     elif len(rows):
         low, high = (100 * rows[bound] for bound in ("t_low", "t_high"))
-        axes.fill_between(x, low, high, color=colour, alpha=style.BAND, linewidth=0)
+        if banded:
+            axes.fill_between(x, low, high, color=colour, alpha=style.BAND, linewidth=0)
         every = max(1, len(rows) // 10)
         axes.plot(x, 100 * rows["mean"], color=colour, marker=marker, markevery=every, label=name)
 
