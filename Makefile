@@ -85,7 +85,8 @@ reference-comparison:
 	cp --parents -r config.json positions.csv tables figures seed*/tables */seed*/points.csv "$$target"; du -sh "$$target"
 
 bench: $(INSTALLED)
-	@$(BIN)/probzero bench --config config/laptop.yaml config/paper.yaml --output results/bench/selfplay.csv
+	@$(BIN)/probzero bench --config config/laptop.yaml config/paper.yaml --output results/bench/selfplay.csv \
+	    --parts results/bench/parts.csv
 
 clean:
 	rm -rf $(VENV) .snakemake .pytest_cache .mypy_cache .ruff_cache .hypothesis build src/*.egg-info

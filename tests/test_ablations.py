@@ -139,12 +139,10 @@ def test_no_particle_is_lost_or_made_where_they_split(splitting: str, in_step: b
 
     def taken() -> torch.Tensor:
         """Particles that left each node, and those that came to each by an edge."""
-        left, came = torch.zeros(2, tree.nodes, dtype=torch.int64)
-        for node in range(tree.nodes):
-            for edge in explored(tree, node):
-                left[node] += tree.edge_visits[edge]
-                came[int(tree.edge_child[edge])] += tree.edge_visits[edge]
-        return torch.stack([left, came])
+        edges = tree.edges_of(torch.arange(tree.nodes))
+        visits = tree.edge_visits[edges.index].long() * edges.explored
+        came = torch.zeros(tree.nodes, dtype=torch.int64).index_add(0, edges.child.flatten(), visits.flatten())
+        return torch.stack([visits.sum(1), came])
 
     for batch in range(20):
         known = tree.nodes

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from probzero.benchmarks.positions import random_positions
 from probzero.config import Config
 from probzero.games.othello import Othello, othello
-from probzero.games.random_play import play_randomly
 from probzero.learning.selfplay import play_shard
 from probzero.network.inference import Evaluator, resolve_device
 from probzero.network.model import build
@@ -57,15 +57,6 @@ def measure(config: Config) -> dict[str, Any]:
         "cache_hit_share": metrics["cache_hits"] / leaves,
         "other_microseconds_per_leaf": 1e6 * (seconds - metrics["network_seconds"]) / leaves,
     }
-
-
-def random_positions(rules: Othello, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return `count` unfinished positions (own, opp) from random games at random plies."""
-    played = play_randomly(rules, 2 * count, rules.squares - 5, seed)
-    ply = np.random.default_rng(seed).integers(0, len(played.own), 2 * count)
-    own, opp = (side[ply, np.arange(2 * count)] for side in (played.own, played.opp))
-    going = np.flatnonzero(~rules.terminal(own, opp))[:count]
-    return own[going], opp[going]
 
 
 def raw_speed(

@@ -1,22 +1,27 @@
-"""probzero bench: the speed of self-play beside the raw speed of its network, all in one run."""
+"""probzero bench: speed, memory and growth of every part, all measured in one run on one machine."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 
 import pandas as pd
 
 from probzero import config
+from probzero.benchmarks import engine, network, search
+from probzero.benchmarks.rows import Row
 from probzero.benchmarks.selfplay import measure
 from probzero.commands import arguments
+from probzero.config import Config
 from probzero.report.tables import write_table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--config", required=True, nargs="+", metavar="FILE", help="configurations to measure, one by one"
+        "--config", required=True, nargs="+", metavar="FILE", help="configurations to measure, the default scale first"
     )
-    arguments.add_table(parser, "--output", "the table of speeds")
+    arguments.add_table(parser, "--output", "the table of self-play beside its network")
+    arguments.add_table(parser, "--parts", "the table of all else")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -27,4 +32,25 @@ def run(args: argparse.Namespace) -> None:
         for name, value in rows[-1].items():
             print(f"{name:>28}  {value:,.3f}" if isinstance(value, float) else f"{name:>28}  {value}")
         print(flush=True)
+    parts = []
+    for row in _parts(settings):
+        parts.append(row)
+        print(f"{row.part:>10}  {row.case:<34}  {row.quantity:<46}  {row.value:>16,.3f} {row.unit}", flush=True)
     write_table(pd.DataFrame(rows), args.output, args.output.with_suffix(".md"))
+    write_table(pd.DataFrame(parts), args.parts, args.parts.with_suffix(".md"))
+
+
+def _parts(settings: list[Config]) -> Iterator[Row]:
+    for setting in settings:
+        yield from search.components(setting)
+    for setting in settings:
+        yield from search.side_by_side(setting)
+    for setting in settings:
+        yield from search.memory(setting)
+    for setting in settings:
+        for threads in (1, 2):
+            yield from network.inference(setting.game.size, setting.network, threads)
+        yield from network.training(setting.game.size, setting.network, 1)
+    yield from engine.engine()
+    yield from engine.solver()
+    yield from search.growth(settings[0])

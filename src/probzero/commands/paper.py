@@ -1,4 +1,7 @@
-"""probzero paper: the paper of a run, compiled from its tables and figures without a network connection."""
+"""probzero paper: the paper of a run, compiled from its tables and figures without a network connection.
+
+If a finished comparison is named, the paper has a section on it; if not, it says that it has none.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +18,19 @@ SOURCE = Path(__file__).parents[3] / "paper" / "paper.typ"
 TABLES = ("ratings", "differences", "pairings", "model", "truth", "errors", "calibration", "reliability", "perfect",
           "blunders", "selfplay", "training")  # fmt: skip
 FIGURES = ("elo", "truth", "errors", "reliability")
+COMPARISON_TABLES = ("final", "elo", "ablations", "accounting", "efficiency")
+COMPARISON_FIGURES = ("comparison_truth", "comparison_ablations")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--run", required=True, type=Path, dest="folder", metavar="FOLDER", help="results/<name>")
     arguments.add_seed(parser)
+    parser.add_argument("--comparison", type=Path, metavar="FOLDER", help="a finished comparison (default: none)")
     arguments.add_path(parser, "--output", "where to write the paper (PDF)")
 
 
 def run(args: argparse.Namespace) -> None:
-    document = compile_pdf(args.folder, args.seed)
+    document = compile_pdf(args.folder, args.seed, args.comparison)
     with replacing(args.output) as temporary:
         temporary.write_bytes(document)
     progress.report("paper", str(args.output))
@@ -42,25 +48,37 @@ def needed(folder: Path, seed: int) -> list[Path]:
     ]
 
 
-def settings(folder: Path, seed: int) -> dict[str, Any]:
+def compared(folder: Path) -> list[Path]:
+    """Return the files of a comparison that the paper reads."""
+    return [
+        folder / "config.json",
+        folder / "positions.csv",
+        *(folder / "tables" / f"{table}.csv" for table in COMPARISON_TABLES),
+        *(folder / "figures" / f"{figure}.pdf" for figure in COMPARISON_FIGURES),
+    ]
+
+
+def settings(folder: Path, seed: int, comparison: Path | None = None) -> dict[str, Any]:
     """Return what typst has to be told. Fonts are those inside typst, so that the bytes are the same everywhere.
 
-    typst reads nothing outside its root: that is the closest folder that holds both the paper's source and the run.
+    typst reads nothing outside its root: that is the closest folder that holds the paper's source and all that it reads.
     """
-    source, folder = SOURCE.resolve(), folder.resolve()
-    root = Path(os.path.commonpath([source, folder]))
-    inputs = {"run": f"/{folder.relative_to(root).as_posix()}", "seed": str(seed)}
-    return {"input": source, "root": root, "ignore_system_fonts": True, "sys_inputs": inputs}
+    source = SOURCE.resolve()
+    folders = {"run": folder.resolve(), **({"comparison": comparison.resolve()} if comparison else {})}
+    root = Path(os.path.commonpath([source, *folders.values()]))
+    inputs = {name: f"/{path.relative_to(root).as_posix()}" for name, path in folders.items()}
+    return {"input": source, "root": root, "ignore_system_fonts": True, "sys_inputs": {**inputs, "seed": str(seed)}}
 
 
-def compile_pdf(folder: Path, seed: int) -> bytes:
+def compile_pdf(folder: Path, seed: int, comparison: Path | None = None) -> bytes:
     """Return the paper of a run; the same files give the same bytes."""
     import typst  # here, because help and the Snakefile do without it
 
-    for path in [SOURCE, *needed(folder, seed)]:
+    for path in [SOURCE, *needed(folder, seed), *(compared(comparison) if comparison else [])]:
         if not path.is_file():
             raise bad("paper", path, "a file", "nothing")
     try:
-        return typst.compile(**settings(folder, seed), format="pdf")
+        return typst.compile(**settings(folder, seed, comparison), format="pdf")
     except typst.TypstError as error:  # a table that lacks a row or a column
-        raise bad("paper", folder, "tables and figures of a finished run", error.message) from None
+        where = " or ".join(map(str, [folder, *([comparison] if comparison else [])]))
+        raise bad("paper", where, "tables and figures of a finished run", error.message) from None

@@ -127,6 +127,7 @@ class _Counts:
             "nodes": int(tree.evaluated.sum()),
             "terminal_nodes": int((tree.evaluated & (tree.edge_count == 0)).sum()),
             "entered_positions": tree.nodes,
+            "edges": tree.edges,
         }
 
     def seconds(self) -> dict[str, float]:

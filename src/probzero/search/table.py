@@ -32,7 +32,7 @@ class KeyTable:
         self.count = 0
         self.keys = torch.zeros(capacity, width, dtype=torch.int64, device=device)  # [capacity, width]
         size = 1 << max(4, (2 * capacity - 1).bit_length())  # at most half full
-        self._slots = torch.full((size,), _EMPTY, dtype=torch.int64, device=device)  # entry, or _EMPTY
+        self.slots = torch.full((size,), _EMPTY, dtype=torch.int64, device=device)  # entry, or _EMPTY
 
     def insert(self, keys: torch.Tensor, hashes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Find each key [n, width] by its hash [n], adding it if absent.
@@ -47,7 +47,7 @@ class KeyTable:
         count, fresh = compiled.insert(
             keys.numpy(),
             hashes.numpy(),
-            self._slots.numpy(),
+            self.slots.numpy(),
             self.keys.numpy(),
             self.count,
             entries.numpy(),
@@ -64,23 +64,23 @@ class KeyTable:
         """
         entries = torch.full_like(hashes, -1)
         added = []
-        mask = len(self._slots) - 1
+        mask = len(self.slots) - 1
         todo = torch.arange(len(hashes), device=hashes.device)
         slots = hashes & mask
         while len(todo):
-            held = self._slots[slots]
+            held = self.slots[slots]
             empty = held == _EMPTY
             if empty.any():
                 bids = todo - _EMPTY
-                self._slots.scatter_reduce_(0, slots[empty], bids[empty], "amin")
-                won = self._slots[slots] == bids
+                self.slots.scatter_reduce_(0, slots[empty], bids[empty], "amin")
+                won = self.slots[slots] == bids
                 winners = todo[won]
                 first = self._reserve(len(winners))
                 numbers = torch.arange(first, self.count, device=hashes.device)
                 self.keys[first : self.count] = keys[winners]
-                self._slots[slots[won]] = numbers
+                self.slots[slots[won]] = numbers
                 added.append(winners)
-                held = self._slots[slots]
+                held = self.slots[slots]
             same = (self.keys[held] == keys[todo]).all(-1)
             entries[todo[same]] = held[same]
             todo, slots = todo[~same], (slots[~same] + 1) & mask
@@ -88,7 +88,7 @@ class KeyTable:
 
     def clear(self) -> None:
         self.count = 0
-        self._slots.fill_(_EMPTY)
+        self.slots.fill_(_EMPTY)
 
     def _reserve(self, count: int) -> int:
         first = self.count

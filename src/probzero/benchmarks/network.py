@@ -1,0 +1,86 @@
+"""The network beside the machine: inference at several batch sizes, training, and the limit set by matrix products."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+
+from probzero.benchmarks.positions import random_positions
+from probzero.benchmarks.rows import Row, speed
+from probzero.config import Network
+from probzero.games.othello import othello
+from probzero.learning.loss import Batch, losses
+from probzero.network.inference import Evaluator
+from probzero.network.model import HEAD_CHANNELS, PLANES, build
+
+BATCHES = (48, 192, 768, 3072)
+TRAINING_BATCH = 256
+MATRIX = 1536
+
+
+def peak(threads: int) -> float:
+    """Return floating-point operations per second of a large matrix product."""
+    torch.set_num_threads(threads)
+    a, b = torch.rand(MATRIX, MATRIX), torch.rand(MATRIX, MATRIX)
+    out = torch.empty(MATRIX, MATRIX)
+    return speed(lambda: torch.mm(a, b, out=out), 2 * MATRIX**3)
+
+
+def operations(size: int, network: Network) -> int:
+    """Return the operations of one position, a multiplication and an addition each, with plain 3×3 convolutions."""
+    squares, channels = size * size, network.channels
+    trunk = 9 * channels * (PLANES + 2 * network.blocks * channels)
+    heads = channels * (3 if network.reward else 2) * HEAD_CHANNELS
+    features = HEAD_CHANNELS * squares
+    hidden = network.policy_hidden
+    policy = features * hidden + hidden * (squares + 1) if hidden else features * (squares + 1)
+    outcomes = (2 if network.reward else 1) * (features * channels + 3 * channels)
+    return 2 * (squares * (trunk + heads) + policy + outcomes)
+
+
+def inference(size: int, network: Network, threads: int) -> Iterator[Row]:
+    """Positions per second by batch size, and their share of the machine's peak if convolutions were plain."""
+    limit = peak(threads)
+    case = f"{network.blocks}x{network.channels}, {threads} thread{'s' * (threads > 1)}"
+    yield Row("network", case, "matrix product", limit / 1e9, "GFLOP/s")
+    rules = othello(size)
+    evaluator = Evaluator(build(size, network, 0).eval(), size, "cpu")
+    own, opp = (torch.from_numpy(np.ascontiguousarray(side)) for side in random_positions(rules, max(BATCHES), 0))
+    legal = rules.legal(own, opp)
+    for batch in BATCHES:
+        part = (own[:batch], opp[:batch], legal[:batch])
+        rate = speed(lambda part=part: evaluator(*part), batch)  # type: ignore[misc]
+        yield Row("network", f"{case}, batch {batch}", "inference", rate, "positions/s")
+        share = rate * operations(size, network) / limit
+        yield Row("network", f"{case}, batch {batch}", "share of matrix-product speed", share)
+
+
+def training(size: int, network: Network, threads: int) -> Iterator[Row]:
+    """Samples per second of a training step beside forward passes of the same form of the network."""
+    torch.set_num_threads(threads)
+    model = build(size, network, 0).train()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, fused=True)
+    count, actions = TRAINING_BATCH, size * size + 1
+    drawing = torch.Generator().manual_seed(0)
+    board = (torch.rand(count, PLANES, size, size, generator=drawing) > 0.5).float()
+    policy, outcome = (torch.rand(count, width, generator=drawing).softmax(-1) for width in (actions, 3))
+    ones = torch.ones(count)
+    batch = Batch(board, policy, torch.ones(count, actions), outcome, outcome, ones, ones)
+
+    def step() -> None:
+        optimizer.zero_grad()
+        losses(model(board), batch, network.value).total.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+
+    def forward() -> None:
+        with torch.no_grad():
+            model(board)
+
+    case = f"{network.blocks}x{network.channels}, {threads} thread{'s' * (threads > 1)}, batch {count}"
+    learned, passed = speed(step, count, 2.0), speed(forward, count)
+    yield Row("training", case, "training", learned, "samples/s")
+    yield Row("training", case, "forward pass", passed, "positions/s")
+    yield Row("training", case, "share of the speed of three forward passes", learned / (passed / 3))

@@ -1,0 +1,170 @@
+"""Where self-play's time and memory go, and how its speed grows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
+from dataclasses import replace
+from multiprocessing import get_context
+from typing import Any
+from unittest import mock
+
+import torch
+
+from probzero.benchmarks.rows import Row
+from probzero.config import Config
+from probzero.games.othello import SIZES, Othello, othello
+from probzero.learning import selfplay
+from probzero.learning.played import PlayedMoves
+from probzero.network.inference import Evaluator
+from probzero.network.model import build
+from probzero.random_keys import key
+from probzero.search import mcts, particle
+from probzero.search.evaluation import CachedEvaluation
+from probzero.search.graph import GraphSearch
+from probzero.search.tree import Tree
+
+GAMES = (16, 64, 256, 1024)
+PARTICLES = ((1, 64), (4, 16), (8, 8), (16, 4), (64, 1))
+NETWORKS = ((2, 16), (4, 32), (4, 48), (10, 48), (10, 64))
+# Which functions make up a component, as (where the name is looked up, name). Time goes to the innermost of them.
+COMPONENTS: dict[str, list[tuple[Any, str]]] = {
+    "network": [(Evaluator, "__call__")],
+    "cache": [(CachedEvaluation, "__call__")],
+    "rules": [(Othello, "legal"), (Othello, "place"), (Othello, "rank"), (Othello, "result"), (Othello, "terminal")],
+    "expansion": [(Tree, "add_edges"), (GraphSearch, "_evaluate")],
+    "selection": [(particle, "descend"), (mcts, "_select_compiled")],
+    "backup": [(particle, "backup"), (mcts, "_add_results_compiled")],
+    "sampling": [(selfplay, "sample"), (GraphSearch, "advance")],
+    "targets": [(selfplay, "extract"), (PlayedMoves, "samples")],
+}
+
+
+def evaluator_of(config: Config) -> Evaluator:
+    """Return an untrained network of a configuration."""
+    model = build(config.game.size, config.network, key(config.experiment, "bench"))
+    return Evaluator(model.eval(), config.game.size, config.selfplay.device)
+
+
+def played(config: Config, evaluator: Evaluator) -> dict[str, Any]:
+    """Return the metrics of one shard."""
+    torch.set_num_threads(config.selfplay.threads)
+    return selfplay.play_shard(config, evaluator, seed=0, iteration=1, shard=0).metrics
+
+
+def components(config: Config) -> Iterator[Row]:
+    """Share of a shard's time by component."""
+    evaluator = evaluator_of(config)
+    played(replace(config, selfplay=replace(config.selfplay, games=2)), evaluator)  # loads compiled code
+    with Stopwatch(COMPONENTS) as watch:
+        seconds = played(config, evaluator)["seconds"]
+    for name, spent in watch.seconds.items():
+        yield Row("self-play", config.name, f"share of time: {name}", spent / seconds)
+    yield Row("self-play", config.name, "share of time: all else", 1 - sum(watch.seconds.values()) / seconds)
+
+
+class Stopwatch:
+    """Counts the time inside functions while it is open; time inside one called by another is that of the inner one."""
+
+    def __init__(self, components: dict[str, list[tuple[Any, str]]]) -> None:
+        self.seconds = dict.fromkeys(components, 0.0)
+        self.inside: list[str] = []
+        self.since = 0.0
+        self.patches = ExitStack()
+        self.places = [(owner, name, part) for part, places in components.items() for owner, name in places]
+
+    def __enter__(self) -> Stopwatch:
+        for owner, name, component in self.places:
+            timed = self._timed(getattr(owner, name), component)
+            self.patches.enter_context(mock.patch.object(owner, name, timed))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.patches.close()
+
+    def _timed(self, function: Callable[..., Any], component: str) -> Callable[..., Any]:
+        def timed(*arguments: Any, **named: Any) -> Any:
+            self._switch()
+            self.inside.append(component)
+            try:
+                return function(*arguments, **named)
+            finally:
+                self._switch()
+                self.inside.pop()
+
+        return timed
+
+    def _switch(self) -> None:
+        """Give the time since the last change to whoever was running."""
+        now = time.perf_counter()
+        if self.inside:
+            self.seconds[self.inside[-1]] += now - self.since
+        self.since = now
+
+
+def memory(config: Config) -> Iterator[Row]:
+    """Bytes of the search's arrays for each evaluated node of a shard, and what was used of them in all."""
+    evaluator = evaluator_of(config)
+    metrics = played(config, evaluator)
+    rules = othello(config.game.size)
+    tree = Tree(rules, 1, 1024, "bench", torch.device("cpu"))
+    sizes = {name: value for name, value in vars(tree).items() if isinstance(value, torch.Tensor)}
+    per_node = sum(value.nbytes / 1024 for value in sizes.values() if len(value) == 1024)
+    per_node += (tree.table.keys.nbytes + tree.table.slots.nbytes) / 1024
+    per_edge = sum(
+        value.nbytes / len(tree.edge_child) for value in sizes.values() if len(value) == len(tree.edge_child)
+    )
+    nodes, entered = metrics["nodes"], metrics["entered_positions"]
+    used = entered * per_node + metrics["edges"] * per_edge
+    yield Row("memory", config.name, "bytes of an entered position", per_node, "B")
+    yield Row("memory", config.name, "bytes of an edge", per_edge, "B")
+    yield Row("memory", config.name, "entered positions for each evaluated node", entered / nodes)
+    yield Row("memory", config.name, "bytes for each evaluated node", used / nodes, "B")
+    yield Row("memory", config.name, "used by the shard", used / 2**20, "MiB")
+
+
+def growth(config: Config) -> Iterator[Row]:
+    """Leaf evaluations per second by games in flight, particles a batch, board and network."""
+    settings = config.selfplay
+    cases = {f"{games} games": replace(config, selfplay=replace(settings, games=games)) for games in GAMES}
+    cases |= {
+        f"{particles} x {batches} particles": replace(
+            config, selfplay=replace(settings, games=64, particles=particles, batches=batches)
+        )
+        for particles, batches in PARTICLES
+    }
+    cases |= {
+        f"board {size}x{size}": replace(
+            config, game=replace(config.game, size=size), selfplay=replace(settings, games=32, batches=4)
+        )
+        for size in SIZES
+    }
+    cases |= {
+        f"network {blocks}x{channels}": replace(
+            config,
+            network=replace(config.network, blocks=blocks, channels=channels),
+            selfplay=replace(settings, games=64, batches=4),
+        )
+        for blocks, channels in NETWORKS
+    }
+    for case, setting in cases.items():
+        setting = replace(setting, selfplay=replace(setting.selfplay, capacity=8_000_000))
+        metrics = played(setting, evaluator_of(setting))
+        yield Row("growth", case, "leaf evaluations", metrics["leaf_evaluations"] / metrics["seconds"], "1/s")
+        yield Row("growth", case, "share of time in the network", metrics["network_seconds"] / metrics["seconds"])
+
+
+def side_by_side(config: Config) -> Iterator[Row]:
+    """Two shards at once in two processes beside one alone."""
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        list(pool.map(_rate, [config] * 2))  # loads everything
+        alone = pool.submit(_rate, config).result()
+        together = sum(pool.map(_rate, [config] * 2))
+    yield Row("self-play", config.name, "two shards side by side, times one", together / alone)
+
+
+def _rate(config: Config) -> float:
+    metrics = played(config, evaluator_of(config))
+    return metrics["leaf_evaluations"] / metrics["seconds"]
