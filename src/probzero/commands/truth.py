@@ -43,8 +43,7 @@ def run(args: argparse.Namespace) -> None:
     factory = SearchFactory(rules, evaluator, settings.search, truth.capacity, "truth.capacity")
     kept = kept_table(factory, evaluator, positions, truth.particles, truth.batches, args.seed)
     calibration = calibration_table(evaluator, rules, positions)
-    batches = truth.batches[len(truth.batches) // 2]  # the middle budget plays
-    player = SearchPlayer(factory, truth.particles, batches)
+    player = SearchPlayer(factory, truth.particles, truth.batches[-1])  # the largest budget plays
     openings = key(settings.experiment, args.seed, "perfect")
     games = games_from_wins(rules, player, truth.openings, truth.opening_plies, truth.games_from_start, openings)
     for path, table in ((args.kept, kept), (args.calibration, calibration), (args.perfect, games)):
