@@ -17,6 +17,7 @@ from slow_othello import SlowOthello
 from probzero.__main__ import main
 from probzero.arena.players import SearchPlayer
 from probzero.config import Config, SelfPlay, Targets, parse
+from probzero.errors import ProbZeroError
 from probzero.games.othello import othello, parse_moves
 from probzero.learning.dataset import Samples, read_samples, write_samples
 from probzero.learning.played import PlayedMoves
@@ -334,7 +335,7 @@ def test_a_game_ends_where_its_root_value_first_falls_short(monkeypatch: pytest.
         return plain(self, games, value, ply)
 
     monkeypatch.setattr(Resignation, "now", listening)
-    found = shard(configured(resign_below=-0.1, play_on=0.0))
+    found = shard(configured(games=6, resign_below=-0.1, play_on=0.0))
     assert found.metrics["resigned"] > 0
     for row in rows_of(found):
         heard = [value[games.index(row.game)] for games, value in said if row.game in games]
@@ -342,18 +343,23 @@ def test_a_game_ends_where_its_root_value_first_falls_short(monkeypatch: pytest.
         assert short == ([row.plies] if row.resigned else [])
 
 
+def test_games_that_all_end_before_a_move_are_refused() -> None:
+    with pytest.raises(ProbZeroError, match=r"selfplay\.resign_below: expected a value that lets games be played"):
+        shard(configured(games=2, resign_below=1.0, play_on=0.0))
+
+
 @pytest.mark.parametrize("algorithm", ["puct", "particle"])
 def test_without_a_threshold_every_game_is_played_to_its_end(algorithm: str) -> None:
     search = {"algorithm": algorithm}
     targets = {"value": "search"}
-    found = shard(configured(search, targets, resign_below=-1.0, play_on=0.0))
+    found = shard(configured(search, targets, games=4, resign_below=-1.0, play_on=0.0))
     assert not found.games.resigned.any()
     assert (found.metrics["resigned"], found.metrics["resignations_checked"]) == (0, 0)
     assert not any(game[-1][0].legal_moves() for game in replayed(found))
 
 
 def test_from_the_ply_where_the_temperature_is_zero_the_most_visited_move_is_played() -> None:
-    found = shard(configured(move_temperatures=[[0, 1000.0], [4, 0.0]]))
+    found = shard(configured(games=5, move_temperatures=[[0, 1000.0], [4, 0.0]]))
     largest = [
         (ply, found.samples.policy[row, move] == found.samples.policy[row].max())
         for row, (_, ply, _, move) in enumerate(played_in_order(found))
@@ -363,9 +369,9 @@ def test_from_the_ply_where_the_temperature_is_zero_the_most_visited_move_is_pla
 
 
 def test_noise_changes_self_play() -> None:
-    quiet, noisy = (shard(configured(noise=noise)) for noise in (0.0, 0.5))
+    quiet, noisy = (shard(configured(games=2, noise=noise)) for noise in (0.0, 0.5))
     assert quiet.samples.policy.tobytes() != noisy.samples.policy.tobytes()
-    assert shard(configured(noise=0.5)).samples.policy.tobytes() == noisy.samples.policy.tobytes()
+    assert shard(configured(games=2, noise=0.5)).samples.policy.tobytes() == noisy.samples.policy.tobytes()
 
 
 def test_the_noise_of_self_play_comes_once_a_ply_before_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -383,7 +389,7 @@ def test_the_noise_of_self_play_comes_once_a_ply_before_the_search(monkeypatch: 
 
     monkeypatch.setattr(MctsSearch, "add_noise", noted_noise)
     monkeypatch.setattr(MctsSearch, "run", noted_run)
-    found = shard(configured(games=3, noise=0.25, noise_concentration=0.7))
+    found = shard(configured(games=2, noise=0.25, noise_concentration=0.7))
     plies = range(max(found.games.plies))
     assert calls == [(name, ply) for ply in plies for name in ("noise", "run")]
 

@@ -61,7 +61,7 @@ def compared(folder: Path) -> list[Path]:
 def settings(folder: Path, seed: int, comparison: Path | None = None) -> dict[str, Any]:
     """Return what typst has to be told. Fonts are those inside typst, so that the bytes are the same everywhere.
 
-    typst reads nothing outside its root: that is the closest folder that holds the paper's source and all that it reads.
+    typst reads nothing outside its root: the closest folder that holds the paper's source and all that it reads.
     """
     source = SOURCE.resolve()
     folders = {"run": folder.resolve(), **({"comparison": comparison.resolve()} if comparison else {})}
