@@ -94,7 +94,7 @@ def _move_weights(tree: Tree, edges: Edges, temperature: float, kind: str) -> to
 def _policies(tree: Tree, edges: Edges, weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Return weights of explored edges [n, K] by action [n, A], and which actions were explored [n, A]."""
     row, slot = edges.explored.nonzero(as_tuple=True)
-    action = tree.edge_action[edges.index[row, slot]]
+    action = tree.edge_action[edges.index[row, slot]].long()
     policy = torch.zeros(len(weight), tree.rules.actions, device=tree.device)
     mask = torch.zeros_like(policy)
     policy[row, action] = weight[row, slot]

@@ -48,7 +48,7 @@ def descend_by_level(tree: Tree, roots: torch.Tensor, particles: torch.Tensor, s
     """The same with tensor operations on any device; a Python loop over ranks only."""
     levels: list[torch.Tensor] = []
     leaves: list[torch.Tensor] = []
-    tree.volume[roots] = particles
+    tree.volume[roots] = particles.to(torch.int32)
     waiting = roots
     while len(waiting):
         rank = tree.rank[waiting]
@@ -77,7 +77,7 @@ def _arrive(tree: Tree, nodes: torch.Tensor) -> torch.Tensor:
     volume = tree.volume[nodes]
     tree.volume[nodes] = 0
     tree.visits[nodes] += volume
-    return volume
+    return volume.long()
 
 
 def _split(tree: Tree, nodes: torch.Tensor, splitting: str, salt: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -103,7 +103,7 @@ def _split(tree: Tree, nodes: torch.Tensor, splitting: str, salt: int) -> tuple[
     count = torch.where(unexplored, handed, count)
     given = count > 0
     child = edges.child[given]
-    taken, count = edges.index[given], count[given]
+    taken, count = edges.index[given], count[given].to(torch.int32)
     tree.edge_child[taken] = child  # explored from now on
-    tree.edge_visits[taken] += count.to(torch.int32)
+    tree.edge_visits[taken] += count
     return child, count

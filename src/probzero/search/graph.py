@@ -83,7 +83,7 @@ class GraphSearch(ABC):
         over = ~legal.any(1)
         tree.evaluated[nodes] = True
         tree.closed[nodes] = over
-        tree.rank[nodes] = rules.rank(own, opp, legal)
+        tree.rank[nodes] = rules.rank(own, opp, legal).to(torch.int16)
         if over.any():
             outcome = wdl.from_result(rules.result(own[over], opp[over]))[:, None]
             tree.search[nodes[over]] = outcome

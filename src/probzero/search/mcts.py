@@ -58,7 +58,7 @@ class MctsSearch(GraphSearch):
         """Return the roots' moves, weighted by visits."""
         edges = self.tree.edges_of(self.tree.root[games])
         visits = self.tree.edge_visits[edges.index].double()
-        return Moves(self.tree.edge_action[edges.index], visits > 0, visits)
+        return Moves(self.tree.edge_action[edges.index].long(), visits > 0, visits)
 
     def value(self, games: torch.Tensor) -> torch.Tensor:
         """Return the mean result [n] of all simulations through the roots."""
@@ -156,4 +156,4 @@ def add_results_in_step(search: MctsSearch, paths: Paths, result: torch.Tensor) 
     search.low.scatter_reduce_(0, games, mean, "amin")
     search.high.scatter_reduce_(0, games, mean, "amax")
     reached = torch.cat([paths.roots, tree.edge_child[edges]])
-    tree.visits.index_add_(0, reached, torch.ones_like(reached))
+    tree.visits.index_add_(0, reached, torch.ones_like(reached, dtype=torch.int32))

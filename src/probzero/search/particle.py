@@ -34,7 +34,7 @@ class ParticleSearch(GraphSearch):
         """Return the roots' explored moves, weighted by policy_search."""
         edges = self.tree.edges_of(self.tree.root[games])
         policy = self.tree.edge_policy[edges.index].to(torch.float64) * edges.explored
-        return Moves(self.tree.edge_action[edges.index], edges.explored, policy)
+        return Moves(self.tree.edge_action[edges.index].long(), edges.explored, policy)
 
     def value(self, games: torch.Tensor) -> torch.Tensor:
         return wdl.expectation(self.tree.search[self.tree.root[games], Tree.VALUE])

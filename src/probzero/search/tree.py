@@ -56,12 +56,12 @@ class Tree:
         self.worlds = 1  # nodes of different worlds never meet, though game and position be the same
         self.table = KeyTable(capacity, 3, what, device)  # keys: own, opp, game + games · world
         self.key = torch.zeros(capacity, dtype=torch.int64, device=device)  # [M] hash of game and position
-        self.rank = torch.zeros(capacity, dtype=torch.int64, device=device)  # [M] orders a game's nodes; see the rules
+        self.rank = torch.zeros(capacity, dtype=torch.int16, device=device)  # [M] orders a game's nodes; see the rules
         self.evaluated = torch.zeros(capacity, dtype=torch.bool, device=device)  # [M]
         self.closed = torch.zeros(capacity, dtype=torch.bool, device=device)  # [M] terminal or exhausted
-        self.visits = torch.zeros(capacity, dtype=torch.int64, device=device)  # [M] particles that came through
+        self.visits = torch.zeros(capacity, dtype=torch.int32, device=device)  # [M] particles that came through
         self.volume = torch.zeros(
-            capacity, dtype=torch.int64, device=device
+            capacity, dtype=torch.int32, device=device
         )  # [M] particles waiting; 0 between batches
         self.first_edge = torch.zeros(capacity, dtype=torch.int64, device=device)  # [M]
         self.edge_count = torch.zeros(capacity, dtype=torch.int64, device=device)  # [M] legal moves; 0 at terminals
@@ -69,7 +69,7 @@ class Tree:
         self.net = torch.zeros(capacity, 2, 3, device=device)  # [M, 2, 3] value_net, reward_net
         self.edge_child = torch.zeros(edges, dtype=torch.int64, device=device)  # [E] child; ~child while unexplored
         self.edge_policy = torch.zeros(edges, device=device)  # [E] policy_search
-        self.edge_action = torch.zeros(edges, dtype=torch.int64, device=device)  # [E]
+        self.edge_action = torch.zeros(edges, dtype=torch.int8, device=device)  # [E]
         self.edge_visits = torch.zeros(edges, dtype=torch.int32, device=device)  # [E] particles that took the move
         self.edge_child[0] = ~0  # edge 0 belongs to no node: it stands for absent edges, never explored, of no weight
         self.edges = 1
@@ -138,7 +138,7 @@ class Tree:
             raise bad("memory", self.what, f"at most {len(self.edge_child)} edges", f"{last} needed")
         self.first_edge[nodes] = first + counts.cumsum(0) - counts
         self.edge_count[nodes] = counts
-        self.edge_action[first:last] = action
+        self.edge_action[first:last] = action.to(torch.int8)
         self.edge_policy[first:last] = prior[row, action]
         self.edge_child[first:last] = ~self._enter_children(nodes[row], action)
         self.edges = last
