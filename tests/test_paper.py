@@ -506,9 +506,8 @@ def test_the_finding_follows_the_numbers(
         "no difference could be shown",
         "nothing is known of the difference",
     )
-    assert tuple(said.count(f"{verdict}: ") for verdict in verdicts) == counts, said
-    assert said.count("an interval that excludes zero") == counts[0] + counts[1]
-    assert said.count("an interval that includes zero") == counts[2]
+    assert tuple(said.count(f"{verdict}, ProbZero − AlphaZero is ") for verdict in verdicts) == counts, said
+    assert (said.count(", zero excluded"), said.count(", zero included")) == (counts[0] + counts[1], counts[2])
     assert conclusion in said
     assert short in abstract, abstract
     assert ("nothing in it shows ProbZero to be better" in abstract) == (counts[0] == 0)
@@ -528,7 +527,7 @@ def test_an_interval_narrower_than_the_chance_of_games_is_marked(made: Path, cha
     against(changed, RIVAL, OPEN, OPEN, BETTER)  # ± 3.5; with 3 seeds a game sd of 3.1 would give ± 3.508
     assert "narrower" not in words(made, "<finding>", changed)
     change(changed, "elo", {"variant": RIVAL}, {"game_sd": 3.1})
-    assert "excludes zero but that is narrower than the chance of games" in words(made, "<finding>", changed)
+    assert "zero excluded, but narrower than the chance of games" in words(made, "<finding>", changed)
     assert "in Elo (+4, +1 to +8, narrower than" in words(made, "<abstract>", changed)
     assert "−4 ± 4†" in words(made, "figure", changed)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from probzero import config
-from probzero.benchmarks import engine, network, search
+from probzero.benchmarks import engine, network, roofline, search
 from probzero.benchmarks.rows import Row
 from probzero.benchmarks.selfplay import measure
 from probzero.commands import arguments
@@ -54,3 +54,6 @@ def _parts(settings: list[Config]) -> Iterator[Row]:
     yield from engine.engine()
     yield from engine.solver()
     yield from search.growth(settings[0])
+    for setting in settings:
+        for games in (128, 1024):
+            yield from roofline.predict(setting, games)
