@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
 import torch
+
+hypothesis.settings.register_profile("patient", deadline=None)  # how long an example takes says nothing of the code
+hypothesis.settings.load_profile("patient")
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,12 @@ import yaml
 
 from probzero import config
 from probzero.__main__ import COMMANDS, main
+from probzero.arena.players import SearchPlayer
+from probzero.arena.simple_players import OnePlyPlayer
 from probzero.commands import progress
 from probzero.commands.arguments import player
+from probzero.commands.match import _player
+from probzero.errors import ProbZeroError
 
 ROOT = Path(__file__).parent.parent
 TINY = {
@@ -269,6 +274,18 @@ def test_every_command_has_a_module_and_a_help_text(capsys: pytest.CaptureFixtur
             main([command, "--help"])
         assert ended.value.code == 0
         assert "--" in capsys.readouterr().out
+
+
+def test_a_player_without_a_file_is_uct_only_with_a_search_of_its_own() -> None:
+    smoke = config.load(ROOT / "config" / "smoke.yaml")
+    uct = replace(smoke.search, algorithm="ucb1")
+    settings = replace(smoke, search=uct)
+    assert isinstance(_player(settings, "random", None, None), OnePlyPlayer)
+    assert isinstance(_player(settings, "uct", None, uct), SearchPlayer)
+    with pytest.raises(ProbZeroError, match="player: nonsense"):
+        _player(settings, "nonsense", None, None)
+    with pytest.raises(ProbZeroError, match="ucb1, the one that needs no network, found particle"):
+        _player(settings, "probzero", None, smoke.search)
 
 
 def test_a_player_is_a_name_and_a_path() -> None:

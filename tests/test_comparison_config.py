@@ -129,6 +129,7 @@ def test_alphazero_learns_from_games_as_it_was_published() -> None:
         ("game", "size", 6),
         ("network", "blocks", 7),
         ("network", "channels", 33),
+        ("network", "policy_hidden", 7),
         ("search", "budget", "simulations"),
         ("selfplay", "shards", 3),
         ("selfplay", "games", 77),
@@ -153,6 +154,14 @@ def test_a_variant_with_another_budget_is_refused_by_name_and_key(
     raw["variants"]["no-dag"].setdefault(part, {})[key] = value
     expected = f"here.yaml: variants.no-dag: {part}.{key}: expected {wanted}, as for probzero, found {value}"
     assert refusal(raw).endswith(expected)
+
+
+@pytest.mark.parametrize("place", ["base", "no-dag"])
+@pytest.mark.parametrize(("key", "value"), [("name", "mine"), ("seeds", [9])])
+def test_name_and_seeds_are_the_comparisons_alone(place: str, key: str, value: Any, raw: dict[str, Any]) -> None:
+    (raw["base"] if place == "base" else raw["variants"][place])[key] = value
+    shown = place if place == "base" else f"variants.{place}"
+    assert f"here.yaml: {shown}.{key}: expected none: it is the comparison's, found {value}" in refusal(raw)
 
 
 def test_what_costs_nothing_may_differ(raw: dict[str, Any]) -> None:
@@ -333,6 +342,24 @@ def test_costs_are_what_was_spent_before_each_checkpoint(metrics: tuple[list[Pat
     assert not costs.loc[0].any()
     for iteration in (1, 2, 3):
         assert costs.loc[iteration].to_dict() == pytest.approx(spent(iteration))
+
+
+def test_costs_with_a_gap_are_refused(metrics: tuple[list[Path], list[Path]]) -> None:
+    played, trained = metrics
+    second = [path for path in trained if json.loads(path.read_text(encoding="utf-8"))["iteration"] != 2]
+    with pytest.raises(ProbZeroError, match=r"expected iterations 1 to 2, found \[1, 3\]"):
+        cumulative_costs(played, second)
+
+
+def test_a_checkpoint_without_costs_is_refused(
+    positions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    network, path = Network(1, 8), tmp_path / "0005.safetensors"
+    save_checkpoint(path, build(4, network, seed_key=0), CheckpointInfo("probzero", 4, 5, 4, network))
+    common = ["--config", smallest("probzero"), "--seed", "4", "--variant", "probzero", "--positions", str(positions)]
+    assert main(["points", *common, "--checkpoints", str(path), "--output", str(tmp_path / "short.csv")]) == 2
+    assert "expected metrics up to iteration 5, found 0" in capsys.readouterr().err
+    assert not (tmp_path / "short.csv").exists()
 
 
 def test_points_of_checkpoints_tell_what_each_has_cost(

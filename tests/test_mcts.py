@@ -290,3 +290,12 @@ def test_the_move_with_the_best_results_is_visited_most() -> None:
     visits = search.tree.edge_visits[edges.index][0]
     mean = search.edge_value[edges.index][0] / visits
     assert int(mean.argmax()) == int(visits.argmax())
+
+
+@pytest.mark.parametrize("algorithm", ["puct", "particle"])
+def test_a_budget_that_the_root_uses_up_still_tries_a_move(algorithm: str) -> None:
+    search = searching(games=2, settings=replace(PUCT, algorithm=algorithm, budget="leaves", reuse=False))
+    games = torch.arange(2)
+    for ply in range(3):
+        search.run(games, 1, 1, ply)
+        search.advance(games, best(search.moves(games)))

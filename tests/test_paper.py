@@ -506,7 +506,7 @@ def test_the_finding_follows_the_numbers(
         "no difference could be shown",
         "nothing is known of the difference",
     )
-    assert tuple(said.count(f"{verdict}, ProbZero − AlphaZero is ") for verdict in verdicts) == counts, said
+    assert tuple(said.count(f"{verdict}: ProbZero − AlphaZero is ") for verdict in verdicts) == counts, said
     assert (said.count(", zero excluded"), said.count(", zero included")) == (counts[0] + counts[1], counts[2])
     assert conclusion in said
     assert short in abstract, abstract

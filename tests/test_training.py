@@ -78,6 +78,13 @@ def test_the_loss_is_the_one_worked_out_by_hand() -> None:
     assert agreed["policy"].tolist() == [0, 1] and agreed["value"].tolist() == [1, 0]
 
 
+def test_a_sample_without_a_value_agrees_with_none() -> None:
+    outputs = Outputs(torch.zeros(2, 3), torch.tensor([[3.0, 0.0, 0.0], [0.0, 0.0, 3.0]]), torch.zeros(2, 3))
+    one = torch.tensor([[1.0, 0.0, 0.0]] * 2)
+    batch = Batch(torch.zeros(2, 2, 1, 1), one, torch.ones(2, 3), one * 0, one, torch.ones(2), torch.ones(2))
+    assert not agreements(outputs, batch)["value"].any()
+
+
 def test_without_a_valid_reward_its_loss_and_gradient_are_zero() -> None:
     outputs = Outputs(*(torch.zeros(1, 3, requires_grad=True) for _ in range(3)))
     one = torch.tensor([[1.0, 0.0, 0.0]])

@@ -36,6 +36,12 @@ def parse(raw: Any, where: str) -> Comparison:
     if reference not in variants:
         raise bad("configuration", f"{where}: reference", f"one of {', '.join(variants)}", reference)
     parsed = {}
+    for place, section in (
+        ("base", raw["base"]),
+        *((f"variants.{name}", part or {}) for name, part in variants.items()),
+    ):
+        for key in {"name", "seeds"} & section.keys():
+            raise bad("configuration", f"{where}: {place}.{key}", "none: it is the comparison's", section[key])
     for name, changes in variants.items():
         whole = _overlaid(raw["base"], changes or {})
         parsed[name] = config.parse({**whole, "name": name, "seeds": raw["seeds"]}, f"{where}: variants.{name}")
@@ -54,7 +60,7 @@ def _overlaid(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
 # What must not differ between variants: games, leaf evaluations a move, samples seen, and how they are measured.
 _BUDGET = {
     "game": None,
-    "network": ("blocks", "channels"),
+    "network": ("blocks", "channels", "policy_hidden"),
     "search": ("budget",),
     "selfplay": ("shards", "games", "particles", "batches", "random_plies"),
     "training": ("iterations", "batch_size", "samples"),

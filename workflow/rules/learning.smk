@@ -67,7 +67,7 @@ rule train:
     threads: CONFIG.training.threads
     priority: 10
     params:
-        config=parts("experiment", "game", "targets", "training"),
+        config=parts("experiment", "game", "search", "training"),
     shell:
         "python -m probzero train --config {params.config:q} --seed {wildcards.seed} --iteration {wildcards.iteration}"
         " --checkpoint {input.checkpoint:q} --optimizer {input.optimizer:q} --datasets {input.datasets:q}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -45,8 +44,7 @@ def run(args: argparse.Namespace) -> None:
     torch.set_num_threads(settings.arena.threads)
     own = dict(args.search)
     player, *against = [
-        (name, _player(replace(settings, search=own[name]) if name in own else settings, name, path))
-        for name, path in [args.player, *args.against]
+        (name, _player(settings, name, path, own.get(name))) for name, path in [args.player, *args.against]
     ]
     with progress.bar(len(against), "opponent") as bar:
 
@@ -75,10 +73,11 @@ def _own_search(text: str) -> tuple[str, Search]:
     return name, Search(**section)
 
 
-def _player(settings: Config, name: str, checkpoint: Path | None) -> Player:
+def _player(settings: Config, name: str, checkpoint: Path | None, own: Search | None) -> Player:
+    """Return a player: a checkpoint with its own search or that of the settings, one without a network, or UCT."""
     arena, rules = settings.arena, othello(settings.game.size)
-    if checkpoint is None and settings.search.algorithm == "ucb1":
-        factory = SearchFactory(rules, None, settings.search, arena.capacity, "arena.capacity")
+    if checkpoint is None and own is not None:
+        factory = SearchFactory(rules, None, own, arena.capacity, "arena.capacity")
         return SearchPlayer(factory, arena.particles, arena.batches)
     if checkpoint is None:
         if name == PERFECT:
@@ -88,5 +87,5 @@ def _player(settings: Config, name: str, checkpoint: Path | None) -> Player:
         return OnePlyPlayer(rules, SCORES[name])
     network, _ = load_checkpoint(checkpoint, rules.size)
     evaluator = Evaluator(network, rules.size, resolve_device(arena.device))
-    factory = SearchFactory(rules, evaluator, settings.search, arena.capacity, "arena.capacity")
+    factory = SearchFactory(rules, evaluator, own or settings.search, arena.capacity, "arena.capacity")
     return SearchPlayer(factory, arena.particles, arena.batches)

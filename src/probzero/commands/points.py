@@ -10,6 +10,7 @@ import torch
 
 from probzero import config
 from probzero.commands import arguments, progress
+from probzero.errors import bad
 from probzero.files import write_csv
 from probzero.games.othello import othello
 from probzero.network.checkpoint import load_checkpoint
@@ -47,6 +48,8 @@ def run(args: argparse.Namespace) -> None:
         if path is not None:
             model, info = load_checkpoint(path, rules.size)
             evaluator, iteration = Evaluator(model, rules.size, resolve_device(truth.device)), info.iteration
+        if iteration not in costs.index:
+            raise bad("points", "--selfplay, --training", f"metrics up to iteration {iteration}", costs.index.max())
         factory = SearchFactory(rules, evaluator, settings.search, truth.capacity, "truth.capacity")
         kept = kept_table(factory, evaluator, positions, truth.particles, truth.batches, args.seed)
         kept = kept.groupby(["particles", "discs"])[["positions", "kept"]].sum().reset_index()
@@ -68,6 +71,8 @@ def cumulative_costs(selfplay: list[Path], training: list[Path]) -> pd.DataFrame
     played = collect_selfplay(selfplay).set_index("iteration")[[*SELFPLAY, "seconds"]]
     trained = collect_training(training).set_index("iteration")[["samples", "seconds"]]
     costs = played.rename(columns={"seconds": "selfplay_seconds"}).join(
-        trained.rename(columns={"samples": "samples_seen", "seconds": "training_seconds"})
+        trained.rename(columns={"samples": "samples_seen", "seconds": "training_seconds"}), how="inner"
     )
+    if list(costs.index) != list(range(1, len(costs) + 1)):
+        raise bad("points", "--selfplay, --training", f"iterations 1 to {len(costs)}", list(costs.index))
     return pd.concat([pd.DataFrame(0, index=[0], columns=costs.columns), costs]).cumsum()

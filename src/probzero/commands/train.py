@@ -19,7 +19,7 @@ from probzero.network.checkpoint import load_checkpoint, load_optimizer, save_ch
 from probzero.network.inference import resolve_device
 from probzero.random_keys import key
 
-NEEDS = ("experiment", "game", "targets", "training")
+NEEDS = ("experiment", "game", "search", "training")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> None:
     if info.iteration != args.iteration - 1:
         raise bad("checkpoint", f"{args.checkpoint}: iteration", args.iteration - 1, info.iteration)
     state, _ = load_optimizer(args.optimizer, model)
-    window = _window(args.datasets, settings.game.size, settings.targets.nodes == "tree")
+    window = _window(args.datasets, settings.game.size, settings.search.algorithm == "particle")
     draws = key(settings.experiment, args.seed, args.iteration, "train")
     state, metrics = train(model, state, window, settings.training, args.iteration, draws, device)
     info = replace(info, iteration=args.iteration)

@@ -56,11 +56,11 @@ def _mean(values: Tensor, weight: Tensor) -> Tensor:
 
 
 def agreements(outputs: Outputs, batch: Batch, value_head: str = "wdl") -> dict[str, Tensor]:
-    """Return per sample [B] whether the largest output is the target's largest, as 0 or 1, by head."""
+    """Return per sample [B] whether the largest output is the target's largest, 0 or 1, by head; 0 without target."""
     policy = outputs.policy.masked_fill(batch.mask == 0, -torch.inf).argmax(-1)
     return {
         "policy": (policy == batch.policy.argmax(-1)).float(),
-        "value": _same(values.to_wdl(value_head, outputs.value), batch.value),
+        "value": _same(values.to_wdl(value_head, outputs.value), batch.value) * (batch.value.sum(-1) > 0),
         "reward": torch.zeros_like(batch.weight) if outputs.reward is None else _same(outputs.reward, batch.reward),
     }
 

@@ -153,6 +153,7 @@ class _Totals:
         self.steps = 0
         self.count = 0
         self.valid = 0.0
+        self.valued = 0.0
         self.sums: dict[str, float] = {}
 
     def add(self, parts: Any, agreed: dict[str, Tensor], batch: Batch, norm: Tensor) -> None:
@@ -160,6 +161,7 @@ class _Totals:
         self.steps += 1
         self.count += count
         self.valid += float(batch.valid.sum())
+        self.valued += float((batch.value.sum(-1) > 0).sum())
         for name in ("policy", "value", "reward"):
             self._sum(f"{name}_loss", count * float(getattr(parts, name).detach()))
         self._sum("policy_agreement", float(agreed["policy"].sum()))
@@ -172,6 +174,7 @@ class _Totals:
 
     def means(self) -> dict[str, float]:
         means = {name: total / max(1, self.count) for name, total in self.sums.items()}
+        means["value_accuracy"] = self.sums.get("value_accuracy", 0.0) / max(1.0, self.valued)
         means["reward_accuracy"] = self.sums.get("reward_accuracy", 0.0) / max(1.0, self.valid)
         means["total_loss"] = sum(means.get(f"{name}_loss", 0.0) for name in ("policy", "value", "reward"))
         return {"steps": self.steps, **means}

@@ -182,5 +182,7 @@ def _checksum(tensors: Mapping[str, Tensor]) -> str:
 
 
 def _describe(size: int, network: Network) -> str:
-    heads = f"{network.value} value head, {'a' if network.reward else 'no'} reward head"
+    heads = ", ".join(
+        f"{name} {value}" for name, value in asdict(network).items() if name not in ("blocks", "channels")
+    )
     return f"a {network.blocks} × {network.channels} network for board size {size} ({heads})"

@@ -67,7 +67,8 @@ class GraphSearch(ABC):
             going = games[~self.tree.closed[self.tree.root[games]]]
             sent = torch.full_like(going, particles)
             if leaves:
-                sent = torch.minimum(sent, particles * batches - self.spent[going])
+                left = particles * batches - self.spent[going]
+                sent = torch.minimum(sent, left if batch else left.clamp(min=1))  # one simulation at least
                 going, sent = going[sent > 0], sent[sent > 0]
             if not len(going):
                 return

@@ -103,7 +103,7 @@ def warm_up(folder: str) -> None:
 
     if torch.cuda.device_count() == 0:  # else the backward pass starts threads, and torch refuses to be forked
         learned = {"iteration": "1", "datasets": played["dataset"], "metrics": path("1.json")}
-        run("train", {"training": TRAINING}, **learned, **network, **new)
+        run("train", {"search": PARTICLE, "training": TRAINING}, **learned, **network, **new)
 
 
 @contextmanager
