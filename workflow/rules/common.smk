@@ -157,10 +157,16 @@ def spent(wildcards, folder, shards):
     return metrics(folder, shards)(wildcards) if COMPARISON.learns(wildcards.variant) else []
 
 
+def hubs():
+    """Whom everybody meets in a comparison's tournament: the reference, AlphaZero and the perfect player, if there."""
+    present = [*CONFIGS, *CONFIG.arena.anchors]
+    return [name for name in (COMPARISON.reference, "alphazero", "perfect") if name in present]
+
+
 def contest_row(wildcards):
-    """A contestant's row of a comparison's tournament: the player, then those before it in the list."""
-    contestants = [*CONFIGS, *CONFIG.arena.anchors]
-    return [wildcards.contestant, *contestants[: contestants.index(wildcards.contestant)]]
+    """A contestant's row of a comparison's tournament: the player, then the hubs, for a hub those before it."""
+    met = hubs()
+    return [wildcards.contestant, *met[: met.index(wildcards.contestant) if wildcards.contestant in met else None]]
 
 
 def final_checkpoint(seed, variant):

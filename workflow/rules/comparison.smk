@@ -1,5 +1,5 @@
 # The comparison: every variant learns with every seed at the same budget; all are measured on one evaluation set, of random
-# play alone so that none has positions of its own games, and meet in one tournament for each seed, each with its own search.
+# play alone so that none has positions of its own games, and in one tournament for each seed everybody meets the hubs.
 LEARNERS = [name for name in CONFIGS if COMPARISON.learns(name)]
 CONTESTANTS = [*CONFIGS, *CONFIG.arena.anchors]
 COMPARISON_TABLES = ["curves", "final", "elo", "ablations", "accounting", "efficiency"]
@@ -96,7 +96,10 @@ rule contest:
 
 rule comparison_elo:
     input:
-        expand("<top>/seed{{seed}}/matches/{player}.csv", player=CONTESTANTS[1:]),
+        expand(
+            "<top>/seed{{seed}}/matches/{player}.csv",
+            player=[name for name in CONTESTANTS if name != COMPARISON.reference],
+        ),
     output:
         ratings="<top>/seed{seed}/tables/ratings.csv",
         differences="<top>/seed{seed}/tables/differences.csv",
