@@ -248,7 +248,7 @@ def test_figures_are_legible(tmp_path: Path, monkeypatch, variants: tuple[str, .
     drawn: list[Figure] = []
     monkeypatch.setattr(style, "save", lambda figure, *_: drawn.append(figure))
     assert main(["comparison-report", *made.write(tmp_path, variants, range(count), (0, 40)), *outputs(tmp_path)]) == 0
-    assert [figure.get_figwidth() for figure in drawn] == [style.DOUBLE, style.DOUBLE, style.SINGLE]
+    assert [figure.get_figwidth() for figure in drawn] == [style.DOUBLE] * 3 + [style.SINGLE]
     for figure in drawn:
         canvas = FigureCanvasAgg(figure)
         canvas.draw()

@@ -98,6 +98,12 @@ def run(args):
 """
 
 
+def _default_signals() -> None:
+    """As in a shell in the foreground, whatever the tests were started by: nohup and the like ignore signals."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 class Package:
     """A package with the command line and the warm server of this one, and the folder where its servers live."""
 
@@ -124,7 +130,7 @@ class Package:
     def begin(self, *arguments: str, **variables: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
             self.line(*arguments), env=self.environment(**variables), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            stdin=subprocess.DEVNULL, text=True,
+            stdin=subprocess.DEVNULL, text=True, preexec_fn=_default_signals,
         )  # fmt: skip
 
     def said(self) -> str:
