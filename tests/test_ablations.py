@@ -10,18 +10,14 @@ import numpy as np
 import pytest
 import torch
 import yaml
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from searching import SYSTEMATIC, played, searching
 from slow_othello import SlowOthello
 
-from probzero.config import Config, Network, Search, Targets, Training, parse
+from probzero.config import Config, Network, Search, Targets, parse
 from probzero.games.othello import othello, parse_moves
-from probzero.learning import training
 from probzero.learning.dataset import Samples, merge, write_samples
 from probzero.learning.selfplay import Shard, play_shard
 from probzero.learning.targets import extract
-from probzero.learning.training import draw, draw_window, train
 from probzero.network.inference import Evaluator
 from probzero.network.model import build
 from probzero.search.choice import best
@@ -305,79 +301,6 @@ def test_without_transpositions_positions_are_entered_again_for_as_many_evaluati
         else:
             assert distinct < tree.nodes == moves + 2  # a node for every move, and the roots
     assert set(spent) == {(160, 80, 80)}
-
-
-def rng(seed: int = 0) -> np.random.Generator:
-    return np.random.default_rng(seed)
-
-
-@pytest.mark.parametrize(
-    ("sizes", "wanted", "recency", "expected"),
-    [
-        ([100, 100], 150, 0.5, [50, 100]),
-        ([100, 100], 300, 0.5, [100, 200]),
-        ([100, 50], 100, 0.5, [50, 50]),
-        ([40, 40, 40], 70, 0.5, [10, 20, 40]),
-        ([100, 100, 100], 244, 0.8, [64, 80, 100]),
-        ([100, 100], 0, 0.25, [40, 160]),  # as many as there are
-        ([10], 4, 0.5, [4]),
-    ],
-)
-def test_older_samples_are_drawn_less_often_on_paper(
-    sizes: list[int], wanted: int, recency: float, expected: list[int]
-) -> None:
-    drawn = draw_window(rng(), sizes, wanted, recency)
-    bounds = np.cumsum([0, *sizes])
-    for part, (size, count) in enumerate(zip(sizes, expected, strict=True)):
-        times = np.bincount(drawn, minlength=bounds[-1])[bounds[part] : bounds[part + 1]]
-        assert times.sum() == count
-        assert times.max() - times.min() <= 1 and times.max() == -(-count // size)  # none twice before all once
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    st.lists(st.integers(1, 60), min_size=1, max_size=6), st.integers(1, 400), st.floats(0.05, 0.99), st.integers(0, 9)
-)
-def test_as_many_are_drawn_as_wanted_and_each_iteration_has_its_share_to_the_next_whole_number(
-    sizes: list[int], wanted: int, recency: float, seed: int
-) -> None:
-    drawn = draw_window(rng(seed), sizes, wanted, recency)
-    assert len(drawn) == wanted and drawn.min() >= 0 and drawn.max() < sum(sizes)
-    weight = [size * recency ** (len(sizes) - 1 - part) for part, size in enumerate(sizes)]
-    part_of = np.repeat(np.arange(len(sizes)), sizes)[drawn]
-    for part, share in enumerate(weight):
-        assert abs((part_of == part).sum() - wanted * share / sum(weight)) <= 1 + 1e-6
-
-
-def test_old_and_new_samples_come_mixed_and_always_in_the_same_order() -> None:
-    drawn = draw_window(rng(3), [100, 100], 150, 0.5)
-    assert np.array_equal(drawn, draw_window(rng(3), [100, 100], 150, 0.5))
-    assert not np.array_equal(drawn, draw_window(rng(4), [100, 100], 150, 0.5))
-    assert 5 < (drawn[:50] < 100).sum() < 30  # a third of any part are old
-
-
-def test_where_all_iterations_count_alike_samples_are_drawn_as_before() -> None:
-    for wanted in (0, 70, 250):
-        found = draw_window(rng(5), [60, 40], wanted, 1.0)
-        assert np.array_equal(found, draw(rng(5), 100, wanted or 100))
-
-
-def test_training_draws_by_the_recency_of_its_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-
-    def listening(drawing: np.random.Generator, sizes: list[int], wanted: int, recency: float) -> np.ndarray:
-        asked.append((sizes, wanted, recency))
-        return draw_window(drawing, sizes, wanted, recency)
-
-    monkeypatch.setattr(training, "draw_window", listening)
-    recent = Training(
-        iterations=2, batch_size=16, samples=30, learning_rate=3e-3, final_learning_rate=1e-4, weight_decay=1e-4,
-        gradient_clip=1.0, symmetries=True, replay_window=2, visit_exponent=1.0, device="cpu", threads=1, recency=0.5,
-    )  # fmt: skip
-    data = shard(configured(games=1)).samples
-    window = [data.take(np.arange(12)), data.take(np.arange(20))]
-    train(build(5, Network(1, 8), 1), {}, window, recent, 1, 1)
-    assert asked == [([12, 20], 30, 0.5)]
 
 
 def one_sample(value: list[float], weight: float) -> Samples:

@@ -11,42 +11,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from learnable import SETTINGS, small, some_samples
 
-from probzero.config import Network, Training
-from probzero.games import symmetry
-from probzero.games.othello import othello
-from probzero.games.random_play import play_randomly
+from probzero.config import Network
 from probzero.learning.dataset import Samples
 from probzero.learning.loss import Batch, agreements, losses
-from probzero.learning.training import _batch, _tensors, draw, draw_window, learning_rate, train
+from probzero.learning.training import learning_rate, train
 from probzero.network.checkpoint import CheckpointInfo, load_checkpoint, load_optimizer, save_checkpoint, save_optimizer
-from probzero.network.model import Outputs, ProbZeroNet, build
+from probzero.network.model import Outputs, build
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-
-SETTINGS = Training(
-    iterations=10, batch_size=32, samples=0, learning_rate=3e-3, final_learning_rate=1e-4, weight_decay=1e-4,
-    gradient_clip=1.0, symmetries=True, replay_window=1, visit_exponent=0.5, device="cpu", threads=1,
-)  # fmt: skip
-
-
-def some_samples(count: int = 96) -> Samples:
-    """Positions of random play with made-up but learnable targets: the first legal move; win if ahead in discs."""
-    rules = othello(5)
-    played = play_randomly(rules, 20, 12, seed=1)
-    own, opp = played.own[2:].ravel(), played.opp[2:].ravel()
-    going = np.flatnonzero(rules.legal(own, opp).any(1))[:count]
-    own, opp = own[going], opp[going]
-    mask = rules.legal(own, opp).astype(np.float32)
-    policy = np.eye(26, dtype=np.float32)[mask.argmax(1)]
-    value = np.eye(3, dtype=np.float32)[1 - rules.result(own, opp)]
-    valid = (np.arange(count) % 2).astype(np.float32)
-    weight = np.arange(1, count + 1, dtype=np.float32)
-    return Samples(rules.encode(own, opp).reshape(count, -1), policy, mask, value, value, valid, weight)
-
-
-def small() -> ProbZeroNet:
-    return build(5, Network(1, 8), 7)
 
 
 def test_the_loss_is_the_one_worked_out_by_hand() -> None:
@@ -147,14 +121,6 @@ def test_the_learning_rate_falls_by_a_half_cosine() -> None:
     assert middle == pytest.approx((3e-3 + 1e-4) / 2)
 
 
-def test_drawing_uses_every_sample_once_before_any_twice() -> None:
-    rng = np.random.default_rng(0)
-    assert sorted(draw_window(rng, [2, 3], 0, 1.0)) == [0, 1, 2, 3, 4]
-    assert len(set(draw(rng, 100, 40))) == 40
-    twice = draw(rng, 10, 15)
-    assert len(twice) == 15 and set(twice[:10]) == set(range(10))
-
-
 def test_a_run_resumed_from_its_files_goes_on_bit_for_bit(tmp_path: Path) -> None:
     model, info = small(), CheckpointInfo("a test", 0, 1, 5, Network(1, 8))
     state, _ = train(model, {}, [some_samples()], SETTINGS, 1, 1)
@@ -169,17 +135,6 @@ def test_a_run_resumed_from_its_files_goes_on_bit_for_bit(tmp_path: Path) -> Non
         (model.state_dict(), resumed.state_dict(), model.state_dict()),
     ):
         assert all(torch.equal(found[name], expected[name]) for name in names)
-
-
-def test_a_sample_is_turned_as_a_whole() -> None:
-    samples = some_samples()
-    rows, turns = np.arange(96)[::-1].copy(), np.arange(96) % symmetry.COUNT
-    batch = _batch(_tensors(samples, 0.5, "cpu"), 5, rows, turns)
-    np.testing.assert_array_equal(batch.board.reshape(96, -1), symmetry.turn_planes(5, samples.board[rows], turns))
-    np.testing.assert_array_equal(batch.policy, symmetry.turn_policies(5, samples.policy[rows], turns))
-    np.testing.assert_array_equal(batch.mask, symmetry.turn_policies(5, samples.mask[rows], turns))
-    np.testing.assert_array_equal(batch.value, samples.value[rows])
-    np.testing.assert_allclose(batch.weight, np.sqrt(samples.weight[rows]), rtol=1e-6)
 
 
 def test_weight_decay_shrinks_weights_but_neither_biases_nor_norms() -> None:

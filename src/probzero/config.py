@@ -94,6 +94,9 @@ class Training:
     device: str
     threads: int
     recency: float = 1.0
+    policy_moves: str = "explored"
+    policy_sharpness: float = 1.0
+    undecided_draw: float = 1.0
 
 
 @dataclass(frozen=True)

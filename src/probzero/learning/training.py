@@ -12,9 +12,10 @@ import torch
 from torch import Tensor
 
 from probzero.config import Training
-from probzero.games.symmetry import COUNT, action_sources, plane_sources
+from probzero.games.symmetry import COUNT
 from probzero.learning.dataset import Samples, concatenate
 from probzero.learning.loss import Batch, agreements, losses
+from probzero.learning.window import draw_weights, draw_window, tensors, turned
 from probzero.network.checkpoint import OptimizerState
 from probzero.network.model import ProbZeroNet
 
@@ -38,13 +39,14 @@ def train(
     optimizer = _optimizer(model, state, rate, settings.weight_decay)
     samples = concatenate(list(window))
     drawing = np.random.default_rng(key)
-    rows = draw_window(drawing, [len(part) for part in window], settings.samples, settings.recency)
+    weight = draw_weights(samples, settings.undecided_draw)
+    rows = draw_window(drawing, [len(part) for part in window], settings.samples, settings.recency, weight)
     turns = drawing.integers(0, COUNT, len(rows)) if settings.symmetries else np.zeros(len(rows), dtype=np.int64)
-    data = _tensors(samples, settings.visit_exponent, device)
+    data = tensors(samples, model.size, settings, device)
     totals = _Totals()
     for first in range(0, len(rows), settings.batch_size):
         chosen = slice(first, first + settings.batch_size)
-        batch = _batch(data, model.size, rows[chosen], turns[chosen])
+        batch = turned(data, model.size, rows[chosen], turns[chosen])
         outputs = model(batch.board)
         parts = losses(outputs, batch, model.config.value)
         optimizer.zero_grad()
@@ -71,28 +73,6 @@ def learning_rate(settings: Training, iteration: int) -> float:
     done = (iteration - 1) / max(1, settings.iterations - 1)
     fall = (1 + math.cos(math.pi * min(1.0, done))) / 2
     return settings.final_learning_rate + (settings.learning_rate - settings.final_learning_rate) * fall
-
-
-def draw_window(drawing: np.random.Generator, sizes: Sequence[int], wanted: int, recency: float) -> np.ndarray:
-    """Return `wanted` sample numbers in random order from iterations of these sizes, oldest first, joined.
-
-    A sample of an iteration is drawn `recency` times as often as one of the next; 0 wants as many as there are.
-    """
-    wanted = wanted or sum(sizes)
-    if recency == 1:
-        return draw(drawing, sum(sizes), wanted)
-    share = np.array(sizes) * recency ** np.arange(len(sizes))[::-1]
-    bounds = np.floor(np.cumsum(share) / share.sum() * wanted + 0.5).astype(int)
-    counts = np.diff(bounds, prepend=0)
-    starts = np.cumsum([0, *sizes[:-1]])
-    rows = [start + draw(drawing, size, count) for start, size, count in zip(starts, sizes, counts, strict=True)]
-    return drawing.permutation(np.concatenate(rows))
-
-
-def draw(drawing: np.random.Generator, available: int, wanted: int) -> np.ndarray:
-    """Return `wanted` of the numbers below `available` in random order, none a second time before all came once."""
-    passes = -(-wanted // available) if available else 0
-    return np.concatenate([drawing.permutation(available) for _ in range(passes)] or [np.zeros(0, int)])[:wanted]
 
 
 def _optimizer(model: ProbZeroNet, state: OptimizerState, rate: float, decay: float) -> torch.optim.AdamW:
@@ -126,24 +106,6 @@ def _state(model: ProbZeroNet, optimizer: torch.optim.AdamW) -> OptimizerState:
             state[f"first.{name}"] = entry["exp_avg"].detach().cpu().contiguous()
             state[f"second.{name}"] = entry["exp_avg_sq"].detach().cpu().contiguous()
     return state
-
-
-def _tensors(samples: Samples, exponent: float, device: torch.device | str) -> Batch:
-    columns = [torch.from_numpy(column).to(device) for column in samples.columns()]
-    return Batch(*columns)._replace(weight=columns[-1] ** exponent)
-
-
-def _batch(data: Batch, size: int, rows: np.ndarray, turns: np.ndarray) -> Batch:
-    """Return the samples with these numbers, each turned by its symmetry."""
-    device = data.board.device
-    picked = Batch(*(column[torch.from_numpy(rows).to(device)] for column in data))
-    board = torch.from_numpy(plane_sources(size)[turns]).to(device)
-    action = torch.from_numpy(action_sources(size)[turns]).to(device)
-    return picked._replace(
-        board=picked.board.gather(1, board).reshape(-1, 2, size, size),
-        policy=picked.policy.gather(1, action),
-        mask=picked.mask.gather(1, action),
-    )
 
 
 class _Totals:

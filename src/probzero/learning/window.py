@@ -1,0 +1,103 @@
+"""What training sees of a window of iterations: which samples, how often, and as which tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from probzero.config import Training
+from probzero.games.bits import pack
+from probzero.games.othello import othello
+from probzero.games.symmetry import action_sources, plane_sources
+from probzero.learning.dataset import Samples
+from probzero.learning.loss import Batch
+
+
+def draw_window(
+    drawing: np.random.Generator, sizes: Sequence[int], wanted: int, recency: float, weight: np.ndarray | None = None
+) -> np.ndarray:
+    """Return `wanted` sample numbers in random order from iterations of these sizes, oldest first, joined.
+
+    A sample of an iteration is drawn `recency` times as often as one of the next; 0 wants as many as there are. Within
+    an iteration samples are drawn in proportion to their `weight` [Σ sizes], or all alike.
+    """
+    wanted = wanted or sum(sizes)
+    if recency == 1:
+        return draw(drawing, sum(sizes), wanted, weight)
+    share = np.array(sizes) * recency ** np.arange(len(sizes))[::-1]
+    bounds = np.floor(np.cumsum(share) / share.sum() * wanted + 0.5).astype(int)
+    counts = np.diff(bounds, prepend=0)
+    parts = [slice(end - size, end) for end, size in zip(np.cumsum(sizes), sizes, strict=True)]
+    rows = [
+        part.start + draw(drawing, size, count, None if weight is None else weight[part])
+        for part, size, count in zip(parts, sizes, counts, strict=True)
+    ]
+    return drawing.permutation(np.concatenate(rows))
+
+
+def draw(drawing: np.random.Generator, available: int, wanted: int, weight: np.ndarray | None = None) -> np.ndarray:
+    """Return `wanted` of the numbers below `available` in random order.
+
+    All alike, none comes a second time before all came once. With positive weights w [available] number i comes
+    wanted · w_i / Σ w times, rounded up or down (systematic resampling of numbers in random order).
+    """
+    if not available:
+        return np.zeros(0, int)
+    if weight is None:
+        passes = -(-wanted // available)
+        return np.concatenate([drawing.permutation(available) for _ in range(passes)] or [np.zeros(0, int)])[:wanted]
+    order = drawing.permutation(available)
+    bounds = np.cumsum(weight[order], dtype=np.float64)
+    ends = np.floor(bounds / bounds[-1] * wanted + drawing.random()).astype(int)
+    ends[-1] = wanted  # against rounding
+    return drawing.permutation(np.repeat(order, np.diff(np.minimum(ends, wanted), prepend=0)))
+
+
+def decidedness(samples: Samples) -> np.ndarray:
+    """Return how far each policy target [n] is from uniform over its k explored moves: 1 − H(policy) / log k, in 0 … 1.
+
+    Where the moves are all as good (k = 1 among them), there is nothing to learn about which one to play.
+    """
+    moves = np.maximum(samples.mask.sum(axis=1), 2)
+    surprise = np.log(np.where(samples.policy > 0, samples.policy, 1.0))
+    entropy = -(samples.policy * surprise).sum(axis=1)
+    decided = np.where(samples.mask.sum(axis=1) > 1, 1 - entropy / np.log(moves), 0.0)
+    return decided.clip(0, 1)
+
+
+def draw_weights(samples: Samples, undecided_draw: float) -> np.ndarray | None:
+    """Return how often to draw each sample [n] beside the others: from `undecided_draw` (uniform target) up to 1."""
+    if undecided_draw == 1:
+        return None
+    return undecided_draw + (1 - undecided_draw) * decidedness(samples)
+
+
+def tensors(samples: Samples, size: int, settings: Training, device: torch.device | str) -> Batch:
+    """Return the samples on the training device: weight = visits^exponent, policy ∝ policy^sharpness.
+
+    The mask of the policy's loss is the explored moves, or all legal ones: then a move that was not explored has the
+    target 0, as the search found it not worth a particle.
+    """
+    batch = Batch(*(torch.from_numpy(column).to(device) for column in samples.columns()))
+    if settings.policy_sharpness != 1:
+        policy = batch.policy**settings.policy_sharpness
+        batch = batch._replace(policy=policy / policy.sum(1, keepdim=True))
+    if settings.policy_moves == "legal":
+        own, opp = pack(samples.board.reshape(len(samples), 2, -1) > 0).T
+        batch = batch._replace(mask=torch.from_numpy(othello(size).legal(own, opp)).to(device, torch.float32))
+    return batch._replace(weight=batch.weight**settings.visit_exponent)
+
+
+def turned(data: Batch, size: int, rows: np.ndarray, turns: np.ndarray) -> Batch:
+    """Return the samples with these numbers, each turned by its symmetry."""
+    device = data.board.device
+    picked = Batch(*(column[torch.from_numpy(rows).to(device)] for column in data))
+    board = torch.from_numpy(plane_sources(size)[turns]).to(device)
+    action = torch.from_numpy(action_sources(size)[turns]).to(device)
+    return picked._replace(
+        board=picked.board.gather(1, board).reshape(-1, 2, size, size),
+        policy=picked.policy.gather(1, action),
+        mask=picked.mask.gather(1, action),
+    )
