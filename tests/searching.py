@@ -12,10 +12,7 @@ from probzero.network.inference import Evaluation
 from probzero.random_keys import key, mix, uniform
 from probzero.search.build import ALGORITHMS
 from probzero.search.choice import sample
-from probzero.search.descent import descend_by_level
 from probzero.search.evaluation import Evaluate, remembered
-from probzero.search.mcts import MctsSearch
-from probzero.search.particle import ParticleSearch
 from probzero.search.tree import Tree
 
 CPU = torch.device("cpu")
@@ -45,17 +42,11 @@ def searching(
 ) -> Any:
     """A search at the start of `games` games; `in_step` takes the tensor operations that other devices would take."""
     rules = othello(size)
-    tree = Tree(rules, games, capacity, "capacity", CPU, settings.transpositions)
+    tree = Tree(rules, games, capacity, "capacity", CPU, settings.transpositions, in_step)
     tree.game_key[:] = torch.tensor(keys if keys is not None else [key("test", game) for game in range(games)])
     evaluate = evaluate or invented(rules)
     evaluate = remembered(evaluate, settings, rules.actions, capacity, CPU)
     search = ALGORITHMS[settings.algorithm](tree, evaluate, settings)
-    if in_step:
-        tree.table.insert = tree.table.insert_in_step  # type: ignore[method-assign]
-        if isinstance(search, ParticleSearch):
-            search.descend = descend_by_level
-        if isinstance(search, MctsSearch):
-            search.in_step = True
     all_games = torch.arange(games)
     black, white = rules.start()
     search.start(all_games, torch.full_like(all_games, black), torch.full_like(all_games, white))

@@ -11,7 +11,7 @@ import torch
 from searching import searching
 
 from probzero import config
-from probzero.benchmarks import roofline, search
+from probzero.benchmarks import memory, network, roofline, search
 from probzero.benchmarks.network import operations
 from probzero.config import Network
 
@@ -61,8 +61,23 @@ def test_shares_of_time_are_whole() -> None:
 def test_an_evaluated_node_takes_at_most_600_bytes() -> None:
     laptop = config.load(ROOT / "config" / "laptop.yaml")
     laptop = replace(laptop, network=Network(1, 8), selfplay=replace(laptop.selfplay, games=8, capacity=100_000))
-    rows = {row.quantity: row.value for row in search.memory(laptop)}
+    rows = {row.quantity: row.value for row in memory.per_node(laptop)}
     assert rows["bytes for each evaluated node"] <= 600
+
+
+def test_memory_of_a_long_run_is_what_the_system_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = iter([100] * 10 + [200, 300, 400, 500] + [450] * 1 + [600, 800, 700, 900, 1000])
+    process = SimpleNamespace(memory_info=lambda: SimpleNamespace(rss=next(held) * 2**20))
+    monkeypatch.setattr(memory, "psutil", SimpleNamespace(Process=lambda: process))
+    setting = replace(small(), training=replace(small().training, samples=64))
+    first, last = memory.long_run(setting, iterations=20)
+    assert (first.value, last.value) == (300, 800 / 300)  # medians of 100, 200, 300, 400, 500 and of the last five
+
+
+def test_layouts_are_measured_beside_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network, "speed", lambda work, amount: work() or amount)  # runs everything once
+    rows = {row.quantity: row.value for row in network.layouts(5, Network(1, 20))}
+    assert len(rows) == 4 and set(rows.values()) == {network.LAYOUT_BATCH, 1.0}  # 32 is the next of 16 and of 32
 
 
 def test_bytes_of_backup_by_hand() -> None:

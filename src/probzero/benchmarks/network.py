@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -12,11 +13,12 @@ from probzero.benchmarks.rows import Row, speed
 from probzero.config import Network
 from probzero.games.othello import othello
 from probzero.learning.loss import Batch, losses
-from probzero.network.inference import Evaluator
+from probzero.network.inference import Evaluator, FoldedNet
 from probzero.network.model import HEAD_CHANNELS, PLANES, build
 
 BATCHES = (48, 192, 768, 3072)
 TRAINING_BATCH = 256
+LAYOUT_BATCH = 48  # one chunk
 MATRIX = 1536
 
 
@@ -55,6 +57,60 @@ def inference(size: int, network: Network, threads: int) -> Iterator[Row]:
         yield Row("network", f"{case}, batch {batch}", "inference", rate, "positions/s")
         share = rate * operations(size, network) / limit
         yield Row("network", f"{case}, batch {batch}", "share of matrix-product speed", share)
+
+
+def layouts(size: int, network: Network) -> Iterator[Row]:
+    """Our form of the network beside the library's convolutions in its two layouts, and beside more channels.
+
+    One thread, one batch. The library's form is the convolutions and ReLUs of the trunk alone, ours is everything.
+    Channels are padded to the next multiple of 16 and of 32.
+    """
+    torch.set_num_threads(1)
+    ours = _folded_speed(size, network)
+    case = f"{network.blocks}x{network.channels}, batch {LAYOUT_BATCH}"
+    yield Row("layout", case, "[square, position, channel], Winograd products", ours, "positions/s")
+    for name, form in (
+        ("[position, channel, row, column]", torch.contiguous_format),
+        ("[position, row, column, channel]", torch.channels_last),
+    ):
+        rate = _library_speed(size, network, form)
+        yield Row("layout", case, f"{name}, library's convolutions, times ours", rate / ours)
+    for multiple in (16, 32):
+        channels = -(-network.channels // multiple) * multiple
+        if channels != network.channels:
+            padded = _folded_speed(size, replace(network, channels=channels))
+            yield Row("layout", case, f"ours with {channels} channels, times ours", padded / ours)
+
+
+def _library_speed(size: int, network: Network, form: torch.memory_format) -> float:
+    """Return positions per second of the trunk as the library's convolutions with tensors of this layout."""
+    drawing = torch.Generator().manual_seed(0)
+    inputs = [PLANES] + [network.channels] * (2 * network.blocks)
+    kernels = [torch.randn(network.channels, wide, 3, 3, generator=drawing) / 20 for wide in inputs]
+    kernels = [kernel.to(memory_format=form) for kernel in kernels]
+    planes = torch.rand(LAYOUT_BATCH, PLANES, size, size, generator=drawing).to(memory_format=form)
+
+    @torch.inference_mode()
+    def convolve() -> None:
+        x = planes
+        for kernel in kernels:
+            x = torch.conv2d(x, kernel, padding=1).relu_()
+
+    return speed(convolve, LAYOUT_BATCH)
+
+
+def _folded_speed(size: int, network: Network) -> float:
+    """Return positions per second of the network in the form the search uses, without the search's probabilities."""
+    folded = FoldedNet(build(size, network, 0).eval(), LAYOUT_BATCH, torch.device("cpu"))
+    planes = torch.rand(LAYOUT_BATCH, PLANES * size * size, generator=torch.Generator().manual_seed(0))
+    policy = torch.empty(LAYOUT_BATCH, size * size + 1)
+    outcomes = torch.empty(len(folded.widths), LAYOUT_BATCH, max(folded.widths))
+
+    @torch.inference_mode()
+    def evaluate() -> None:
+        folded(planes, policy, outcomes)
+
+    return speed(evaluate, LAYOUT_BATCH)
 
 
 def training(size: int, network: Network, threads: int) -> Iterator[Row]:

@@ -78,7 +78,8 @@ def predict(config: Config, games: int, card: Card | None = None) -> Iterator[Ro
     """Expected leaf evaluations per second of a batch of games on the card."""
     card = card or Card()
     rules, particles = othello(config.game.size), config.selfplay.particles
-    tree = Tree(rules, games, games * particles * (WARM_BATCHES + 2) * 6, "bench", torch.device("cpu"))
+    capacity = games * particles * (WARM_BATCHES + 2) * 6
+    tree = Tree(rules, games, capacity, "bench", torch.device("cpu"), in_step=True)
     tree.game_key[:] = torch.tensor([key("roofline", game) for game in range(games)])
 
     def even(own: torch.Tensor, opp: torch.Tensor, legal: torch.Tensor) -> Evaluation:
@@ -86,7 +87,6 @@ def predict(config: Config, games: int, card: Card | None = None) -> Iterator[Ro
         return Evaluation(legal / legal.sum(1, keepdim=True), third, third)
 
     search = ParticleSearch(tree, even, replace(config.search, cache=False))
-    tree.table.insert = tree.table.insert_in_step  # type: ignore[method-assign]
     found: list[Descent] = []
 
     def descend(*arguments: Any) -> Descent:

@@ -15,16 +15,15 @@ import torch
 
 from probzero.benchmarks.rows import Row
 from probzero.config import Config
-from probzero.games.othello import SIZES, Othello, othello
+from probzero.games.othello import SIZES, Othello
 from probzero.learning import selfplay
 from probzero.learning.played import PlayedMoves
 from probzero.network.inference import Evaluator
 from probzero.network.model import build
 from probzero.random_keys import key
-from probzero.search import mcts, particle
+from probzero.search import graph, mcts, particle
 from probzero.search.evaluation import CachedEvaluation
 from probzero.search.graph import GraphSearch
-from probzero.search.tree import Tree
 
 GAMES = (16, 64, 256, 1024)
 PARTICLES = ((1, 64), (4, 16), (8, 8), (16, 4), (64, 1))
@@ -33,8 +32,8 @@ NETWORKS = ((2, 16), (4, 32), (4, 48), (10, 48), (10, 64))
 COMPONENTS: dict[str, list[tuple[Any, str]]] = {
     "network": [(Evaluator, "__call__")],
     "cache": [(CachedEvaluation, "__call__")],
-    "rules": [(Othello, "legal"), (Othello, "place"), (Othello, "rank"), (Othello, "result"), (Othello, "terminal")],
-    "expansion": [(Tree, "add_edges"), (GraphSearch, "_evaluate")],
+    "rules": [(graph, "legal_moves"), *((Othello, name) for name in ("legal", "place", "rank", "result", "terminal"))],
+    "expansion": [(graph, "add_edges"), (GraphSearch, "_evaluate")],
     "selection": [(particle, "descend"), (mcts, "_select_compiled")],
     "backup": [(particle, "backup"), (mcts, "_add_results_compiled")],
     "sampling": [(selfplay, "sample"), (GraphSearch, "advance")],
@@ -102,27 +101,6 @@ class Stopwatch:
         if self.inside:
             self.seconds[self.inside[-1]] += now - self.since
         self.since = now
-
-
-def memory(config: Config) -> Iterator[Row]:
-    """Bytes of the search's arrays for each evaluated node of a shard, and what was used of them in all."""
-    evaluator = evaluator_of(config)
-    metrics = played(config, evaluator)
-    rules = othello(config.game.size)
-    tree = Tree(rules, 1, 1024, "bench", torch.device("cpu"))
-    sizes = {name: value for name, value in vars(tree).items() if isinstance(value, torch.Tensor)}
-    per_node = sum(value.nbytes / 1024 for value in sizes.values() if len(value) == 1024)
-    per_node += (tree.table.keys.nbytes + tree.table.slots.nbytes) / 1024
-    per_edge = sum(
-        value.nbytes / len(tree.edge_child) for value in sizes.values() if len(value) == len(tree.edge_child)
-    )
-    nodes, entered = metrics["nodes"], metrics["entered_positions"]
-    used = entered * per_node + metrics["edges"] * per_edge
-    yield Row("memory", config.name, "bytes of an entered position", per_node, "B")
-    yield Row("memory", config.name, "bytes of an edge", per_edge, "B")
-    yield Row("memory", config.name, "entered positions for each evaluated node", entered / nodes)
-    yield Row("memory", config.name, "bytes for each evaluated node", used / nodes, "B")
-    yield Row("memory", config.name, "used by the shard", used / 2**20, "MiB")
 
 
 def growth(config: Config) -> Iterator[Row]:

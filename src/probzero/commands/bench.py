@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from probzero import config
-from probzero.benchmarks import engine, network, roofline, search
+from probzero.benchmarks import engine, memory, network, roofline, search
 from probzero.benchmarks.rows import Row
 from probzero.benchmarks.selfplay import measure
 from probzero.commands import arguments
@@ -46,10 +46,12 @@ def _parts(settings: list[Config]) -> Iterator[Row]:
     for setting in settings:
         yield from search.side_by_side(setting)
     for setting in settings:
-        yield from search.memory(setting)
+        yield from memory.per_node(setting)
+    yield from memory.long_run(settings[0])
     for setting in settings:
         for threads in (1, 2):
             yield from network.inference(setting.game.size, setting.network, threads)
+        yield from network.layouts(setting.game.size, setting.network)
         yield from network.training(setting.game.size, setting.network, 1)
     yield from engine.engine()
     yield from engine.solver()

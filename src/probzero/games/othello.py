@@ -46,6 +46,11 @@ class Othello:
         """An upper bound on plies: each of the N² − 4 placements can be preceded by at most one pass."""
         return 2 * (self.squares - 4)
 
+    @property
+    def longest_run(self) -> int:
+        """How often a run of opposing discs beside a disc can still grow: between two discs lie at most N − 2."""
+        return self.size - 3
+
     def start(self) -> tuple[int, int]:
         """Return (own, opp) of the first position: Black, to move, on (r, s) and (s, r); White on (r, r) and (s, s)."""
         low, high = self.size // 2 - 1, self.size // 2
@@ -119,7 +124,7 @@ class Othello:
         shift, ahead, behind = self._lines(origin)
         ahead, behind = ahead & opp, behind & opp
         up, down = (origin << shift) & ahead, (origin >> shift) & behind
-        for _ in range(self.size - 3):
+        for _ in range(self.longest_run):
             up = up | ((up << shift) & ahead)
             down = down | ((down >> shift) & behind)
         return up, down

@@ -72,6 +72,92 @@ def mix_rows(words, hashes):
 
 
 @njit(cache=True, nogil=True)
+def _runs(origin, opp, shift, ahead, behind, steps):
+    """`Othello._runs` along one line, towards higher bits and towards lower ones."""
+    ahead, behind = ahead & opp, behind & opp
+    up, down = (origin << shift) & ahead, (origin >> shift) & behind
+    for _ in range(steps):
+        up |= (up << shift) & ahead
+        down |= (down >> shift) & behind
+    return up, down
+
+
+@njit(cache=True, nogil=True)
+def _placements(own, opp, lines, board, steps):
+    """`Othello.placements` of one position."""
+    ends = np.int64(0)
+    for line in range(len(lines)):
+        shift, ahead, behind = lines[line]
+        up, down = _runs(own, opp, shift, ahead, behind, steps)
+        ends |= ((up << shift) & ahead) | ((down >> shift) & behind)
+    return ends & ~(own | opp) & board
+
+
+@njit(cache=True, nogil=True)
+def _turned(square, own, opp, lines, steps):
+    """Return the discs that a disc of ours on `square`, a single bit, turns."""
+    turned = np.int64(0)
+    for line in range(len(lines)):
+        shift, ahead, behind = lines[line]
+        up, down = _runs(square, opp, shift, ahead, behind, steps)
+        from_below, from_above = _runs(own, opp, shift, ahead, behind, steps)
+        turned |= (up & from_above) | (down & from_below)
+    return turned
+
+
+@njit(cache=True, nogil=True)
+def legal_moves(own, opp, lines, board, steps, legal, rank):
+    """`Othello.legal` and `Othello.rank`: fill legal [n, N² + 1] and rank [n]."""
+    squares = legal.shape[1] - 1
+    for row in range(len(own)):
+        mine = _placements(own[row], opp[row], lines, board, steps)
+        discs = 0
+        for square in range(squares):
+            legal[row, square] = (mine >> square) & 1
+            discs += ((own[row] | opp[row]) >> square) & 1
+        legal[row, squares] = mine == 0 and _placements(opp[row], own[row], lines, board, steps) != 0
+        rank[row] = 2 * discs + (mine != 0)
+
+
+@njit(cache=True, nogil=True)
+def lay_out(
+    nodes, prior, legal, first, lines, steps, keys, key, game_key, transpositions, worlds,
+    first_edge, edge_count, edge_action, edge_policy, child_keys, hashes,
+):  # fmt: skip
+    """`expansion.lay_out_in_step`: fill the edges of nodes [n] from number `first` on, and their children's keys."""
+    squares = legal.shape[1] - 1
+    order = np.zeros(legal.shape[1], np.int64)
+    games = len(game_key)
+    edge = 0
+    for row in range(len(nodes)):
+        node = nodes[row]
+        own, opp, place = keys[node, 0], keys[node, 1], keys[node, 2]
+        count = 0
+        for action in range(squares + 1):
+            if legal[row, action]:
+                slot = count
+                while slot > 0 and prior[row, order[slot - 1]] < prior[row, action]:
+                    order[slot] = order[slot - 1]
+                    slot -= 1
+                order[slot] = action
+                count += 1
+        first_edge[node], edge_count[node] = first + edge, count
+        for slot in range(count):
+            action = order[slot]
+            edge_action[first + edge], edge_policy[first + edge] = action, prior[row, action]
+            square = np.int64(1) << action if action < squares else np.int64(0)
+            turned = _turned(square, own, opp, lines, steps)
+            salt = game_key[place % games]
+            if not transpositions:
+                place, salt = place % games + games * (worlds + edge), key[node]
+            child_keys[edge, 0], child_keys[edge, 1], child_keys[edge, 2] = opp & ~turned, own | square | turned, place
+            state = _mixed(np.uint64(child_keys[edge, 0]), np.uint64(0))
+            state = _mixed(np.uint64(child_keys[edge, 1]), state)
+            hashes[edge] = np.int64(_mixed(np.uint64(salt), state))
+            edge += 1
+
+
+@njit(cache=True, nogil=True)
 def _uniform(word):
     return np.float64(word >> U11) * 2.0**-53
 

@@ -24,9 +24,8 @@ class Descent(NamedTuple):
 
 def descend(tree: Tree, roots: torch.Tensor, particles: torch.Tensor, splitting: str, salt: int) -> Descent:
     """Send particles [n] down from the open roots [n], counting visits, until they reach leaves."""
-    if tree.device.type == "cpu":
-        return _descend_compiled(tree, roots, particles, splitting, salt)
-    return descend_by_level(tree, roots, particles, splitting, salt)
+    form = descend_by_level if tree.in_step else _descend_compiled
+    return form(tree, roots, particles, splitting, salt)
 
 
 def _descend_compiled(tree: Tree, roots: torch.Tensor, particles: torch.Tensor, splitting: str, salt: int) -> Descent:

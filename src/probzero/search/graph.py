@@ -12,6 +12,7 @@ from probzero.network.inference import Evaluation
 from probzero.random_keys import key
 from probzero.search.choice import Moves
 from probzero.search.evaluation import Evaluate
+from probzero.search.expansion import add_edges, legal_moves
 from probzero.search.tree import Tree
 
 SIMULATIONS_PER_LEAF = 4  # when leaves are counted: simulations that end in known positions need no evaluation
@@ -80,11 +81,11 @@ class GraphSearch(ABC):
             return
         tree, rules = self.tree, self.tree.rules
         own, opp = tree.own[nodes], tree.opp[nodes]
-        legal = rules.legal(own, opp)
+        legal, rank = legal_moves(tree, own, opp)
         over = ~legal.any(1)
         tree.evaluated[nodes] = True
         tree.closed[nodes] = over
-        tree.rank[nodes] = rules.rank(own, opp, legal).to(torch.int16)
+        tree.rank[nodes] = rank
         if over.any():
             outcome = wdl.from_result(rules.result(own[over], opp[over]))[:, None]
             tree.search[nodes[over]] = outcome
@@ -97,7 +98,7 @@ class GraphSearch(ABC):
             estimate = torch.stack([evaluation.value, evaluation.reward], dim=1)
             tree.search[nodes] = estimate
             tree.net[nodes] = estimate
-            tree.add_edges(nodes, evaluation.prior, legal)
+            add_edges(tree, nodes, evaluation.prior, legal)
 
     def estimate(self, nodes: torch.Tensor, own: torch.Tensor, opp: torch.Tensor, legal: torch.Tensor) -> Evaluation:
         """Return priors and values of nodes [n]: what the network says of their positions."""

@@ -41,7 +41,6 @@ class MctsSearch(GraphSearch):
         self.edge_value = torch.zeros(len(tree.edge_child), dtype=torch.float64, device=device)  # [E] W, for the mover
         self.low = torch.full((tree.games,), torch.inf, dtype=torch.float64, device=device)  # [G] least Q of a search
         self.high = torch.full((tree.games,), -torch.inf, dtype=torch.float64, device=device)  # [G] and greatest
-        self.in_step = device.type != "cpu"
 
     def run(self, games: torch.Tensor, particles: int, batches: int, step: int) -> None:
         """Search games [n] with particles × batches simulations, one after another."""
@@ -49,10 +48,10 @@ class MctsSearch(GraphSearch):
         super().run(games, 1, particles * batches, step)
 
     def simulate(self, roots: torch.Tensor, particles: torch.Tensor, salt: int) -> None:
-        paths = select_in_step(self, roots) if self.in_step else _select_compiled(self, roots)
+        paths = select_in_step(self, roots) if self.tree.in_step else _select_compiled(self, roots)
         self._evaluate(paths.leaves[~self.tree.evaluated[paths.leaves]])
         result = wdl.expectation(self.tree.search[paths.leaves, Tree.VALUE]).double()
-        (add_results_in_step if self.in_step else _add_results_compiled)(self, paths, result)
+        (add_results_in_step if self.tree.in_step else _add_results_compiled)(self, paths, result)
 
     def moves(self, games: torch.Tensor) -> Moves:
         """Return the roots' moves, weighted by visits."""

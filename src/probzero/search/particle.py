@@ -22,7 +22,7 @@ class ParticleSearch(GraphSearch):
 
     def __init__(self, tree: Tree, evaluate: Evaluate, settings: Search) -> None:
         super().__init__(tree, evaluate, settings)
-        self.descend = descend  # the tests put another form of it here
+        self.descend = descend  # measurements listen here
 
     def simulate(self, roots: torch.Tensor, particles: torch.Tensor, salt: int) -> None:
         descent = self.descend(self.tree, roots, particles, self.settings.splitting, salt)

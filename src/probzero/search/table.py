@@ -26,10 +26,11 @@ class KeyTable:
     Entries are numbered in order of first appearance, so arrays indexed by entry can live beside the table.
     """
 
-    def __init__(self, capacity: int, width: int, what: str, device: torch.device) -> None:
+    def __init__(self, capacity: int, width: int, what: str, device: torch.device, in_step: bool | None = None) -> None:
         self.capacity = capacity
         self.what = what  # the setting that bounds the table, for the error
         self.count = 0
+        self.in_step = device.type != "cpu" if in_step is None else in_step  # tensor operations, no compiled loop
         self.keys = torch.zeros(capacity, width, dtype=torch.int64, device=device)  # [capacity, width]
         size = 1 << max(4, (2 * capacity - 1).bit_length())  # at most half full
         self.slots = torch.full((size,), _EMPTY, dtype=torch.int64, device=device)  # entry, or _EMPTY
@@ -38,9 +39,7 @@ class KeyTable:
         """Find each key [n, width] by its hash [n], adding it if absent.
 
         Returns the entries [n] and the rows [k] that were added, one for each distinct new key, in entry order."""
-        if keys.device.type == "cpu":
-            return self._insert_compiled(keys, hashes)
-        return self.insert_in_step(keys, hashes)
+        return (self._insert_in_step if self.in_step else self._insert_compiled)(keys, hashes)
 
     def _insert_compiled(self, keys: torch.Tensor, hashes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         entries, added = torch.empty_like(hashes), torch.empty_like(hashes)
@@ -56,7 +55,7 @@ class KeyTable:
         self._reserve(count - self.count)
         return entries, added[:fresh]
 
-    def insert_in_step(self, keys: torch.Tensor, hashes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def _insert_in_step(self, keys: torch.Tensor, hashes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """The same with tensor operations on any device.
 
         All keys probe in step. Those at an empty slot bid for it, the lowest row wins and writes its key, and the

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import torch
 
-from probzero.errors import bad
 from probzero.games.othello import Othello
 from probzero.kernels.winner_prob import winner_prob
 from probzero.random_keys import mix
@@ -46,15 +45,18 @@ class Tree:
         what: str,
         device: torch.device,
         transpositions: bool = True,
+        in_step: bool | None = None,
     ) -> None:
+        """`in_step` takes tensor operations in the place of compiled loops: always on GPUs, on a processor in tests."""
         edges = EDGES_PER_NODE * capacity
         self.rules = rules
         self.device = device
         self.what = what
         self.transpositions = transpositions
+        self.in_step = device.type != "cpu" if in_step is None else in_step
         self.games = games
         self.worlds = 1  # nodes of different worlds never meet, though game and position be the same
-        self.table = KeyTable(capacity, 3, what, device)  # keys: own, opp, game + games · world
+        self.table = KeyTable(capacity, 3, what, device, self.in_step)  # [M, 3] keys: own, opp, game + games · world
         self.key = torch.zeros(capacity, dtype=torch.int64, device=device)  # [M] hash of game and position
         self.rank = torch.zeros(capacity, dtype=torch.int16, device=device)  # [M] orders a game's nodes; see the rules
         self.evaluated = torch.zeros(capacity, dtype=torch.bool, device=device)  # [M]
@@ -107,41 +109,18 @@ class Tree:
         own, opp, key = self.own[roots], self.opp[roots], mix(self.key[roots], self.game_key[games])
         self.root[games] = self._enter(own, opp, games + world, key)
 
-    def _enter_children(self, parent: torch.Tensor, action: torch.Tensor) -> torch.Tensor:
-        """Return the nodes [n] that actions [n] lead to from their parents [n], making those that are new."""
-        own, opp = self.rules.place(self.own[parent], self.opp[parent], action)
-        if self.transpositions:
-            game = self.table.keys[parent, 2]
-            return self._enter(own, opp, game, self.game_key[game % self.games])
-        worlds = torch.arange(self.worlds, self.worlds + len(parent), device=self.device)  # one for each child
-        self.worlds += len(parent)
-        return self._enter(own, opp, self.game(parent) + self.games * worlds, self.key[parent])
-
     def _enter(self, own: torch.Tensor, opp: torch.Tensor, place: torch.Tensor, salt: torch.Tensor) -> torch.Tensor:
         """Return the nodes [n] of positions [n], making those that are new.
 
         `place` [n] tells games and worlds apart; `salt` [n] does so for the random draws, which must not depend on what
         other games are in flight."""
-        hashes = hash_rows(torch.stack([own, opp, salt], dim=1))
-        nodes, added = self.table.insert(torch.stack([own, opp, place], dim=1), hashes)
+        return self.enter(torch.stack([own, opp, place], dim=1), hash_rows(torch.stack([own, opp, salt], dim=1)))
+
+    def enter(self, keys: torch.Tensor, hashes: torch.Tensor) -> torch.Tensor:
+        """Return the nodes [n] with keys [n, 3] (own, opp, place) and these hashes [n], making those that are new."""
+        nodes, added = self.table.insert(keys, hashes)
         self.key[nodes[added]] = hashes[added]
         return nodes
-
-    def add_edges(self, nodes: torch.Tensor, prior: torch.Tensor, legal: torch.Tensor) -> None:
-        """Lay out the edges of newly evaluated nodes [n] by priors [n, A] over legal moves [n, A]; enter children."""
-        counts = legal.sum(1)
-        order = torch.where(legal, prior, -1.0).sort(dim=1, descending=True, stable=True).indices
-        row, slot = (torch.arange(legal.shape[1], device=self.device) < counts[:, None]).nonzero(as_tuple=True)
-        action = order[row, slot]
-        first, last = self.edges, self.edges + len(row)
-        if last > len(self.edge_child):
-            raise bad("memory", self.what, f"at most {len(self.edge_child)} edges", f"{last} needed")
-        self.first_edge[nodes] = first + counts.cumsum(0) - counts
-        self.edge_count[nodes] = counts
-        self.edge_action[first:last] = action.to(torch.int8)
-        self.edge_policy[first:last] = prior[row, action]
-        self.edge_child[first:last] = ~self._enter_children(nodes[row], action)
-        self.edges = last
 
     def edges_of(self, nodes: torch.Tensor) -> Edges:
         """Return the edges of nodes [n] side by side; K is the largest number of them."""

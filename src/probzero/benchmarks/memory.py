@@ -1,0 +1,68 @@
+"""Memory: what a node of a search costs, and whether a long run grows."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from dataclasses import replace
+
+import psutil  # type: ignore[import-untyped]
+import torch
+
+from probzero.benchmarks.rows import Row
+from probzero.benchmarks.search import evaluator_of, played
+from probzero.config import Config
+from probzero.games.othello import othello
+from probzero.learning.selfplay import play_shard
+from probzero.learning.training import train
+from probzero.network.checkpoint import OptimizerState
+from probzero.network.inference import Evaluator
+from probzero.network.model import build
+from probzero.random_keys import key
+from probzero.search.tree import Tree
+
+ITERATIONS = 50
+SETTLED = 10  # iterations after which every buffer has had its largest size
+
+
+def per_node(config: Config) -> Iterator[Row]:
+    """Bytes of the search's arrays for each evaluated node of a shard, and what was used of them in all."""
+    metrics = played(config, evaluator_of(config))
+    rules = othello(config.game.size)
+    tree = Tree(rules, 1, 1024, "bench", torch.device("cpu"))
+    sizes = {name: value for name, value in vars(tree).items() if isinstance(value, torch.Tensor)}
+    node = sum(value.nbytes / 1024 for value in sizes.values() if len(value) == 1024)
+    node += (tree.table.keys.nbytes + tree.table.slots.nbytes) / 1024
+    per_edge = sum(
+        value.nbytes / len(tree.edge_child) for value in sizes.values() if len(value) == len(tree.edge_child)
+    )
+    nodes, entered = metrics["nodes"], metrics["entered_positions"]
+    used = entered * node + metrics["edges"] * per_edge
+    yield Row("memory", config.name, "bytes of an entered position", node, "B")
+    yield Row("memory", config.name, "bytes of an edge", per_edge, "B")
+    yield Row("memory", config.name, "entered positions for each evaluated node", entered / nodes)
+    yield Row("memory", config.name, "bytes for each evaluated node", used / nodes, "B")
+    yield Row("memory", config.name, "used by the shard", used / 2**20, "MiB")
+
+
+def long_run(config: Config, iterations: int = ITERATIONS) -> Iterator[Row]:
+    """Memory of one process that plays and learns for many iterations, each beginning where the last one ended.
+
+    Iterations are small (an eighth of the games and samples); what a leak leaves behind does not depend on their size.
+    """
+    torch.set_num_threads(1)
+    settings = replace(config.training, iterations=iterations, samples=max(1, config.training.samples // 8))
+    small = replace(config, selfplay=replace(config.selfplay, games=max(1, config.selfplay.games // 8)))
+    model = build(config.game.size, config.network, key(config.experiment, "bench"))
+    state: OptimizerState = {}
+    resident = []
+    for iteration in range(1, iterations + 1):
+        evaluator = Evaluator(model.eval(), config.game.size, "cpu")
+        samples = play_shard(small, evaluator, seed=0, iteration=iteration, shard=0).samples
+        state, _ = train(model, state, [samples], settings, iteration, iteration)
+        del evaluator, samples
+        gc.collect()
+        resident.append(psutil.Process().memory_info().rss)
+    middle = sorted(resident[SETTLED - 1 : SETTLED + 4])[2]
+    yield Row("memory", config.name, f"resident after {SETTLED} iterations of one process", middle / 2**20, "MiB")
+    yield Row("memory", config.name, f"… after {iterations}, times that", sorted(resident[-5:])[2] / middle)
