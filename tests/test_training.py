@@ -42,12 +42,18 @@ def test_the_loss_is_the_one_worked_out_by_hand() -> None:
         reward=torch.tensor([[0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]),
         valid=torch.tensor([1.0, 0.0]),
         weight=torch.tensor([1.0, 3.0]),
+        drawn=torch.ones(2),
     )
     found = losses(outputs, batch)
     assert float(found.policy) == pytest.approx(math.log(4) / 4)
     assert float(found.value) == pytest.approx((math.log(2) + 3 * math.log(4)) / 4)
     assert float(found.reward) == pytest.approx(math.log(2))
     assert float(found.total) == pytest.approx(float(found.policy + found.value + found.reward))
+    # Drawn half and three times as often as the others: for the values sample 1 counts twice, sample 2 a third of 3.
+    found = losses(outputs, batch._replace(drawn=torch.tensor([0.5, 3.0])))
+    assert float(found.policy) == pytest.approx(math.log(4) / 4)
+    assert float(found.value) == pytest.approx((2 * math.log(2) + math.log(4)) / 3)
+    assert float(found.reward) == pytest.approx(math.log(2))
     agreed = agreements(outputs, batch)
     assert agreed["policy"].tolist() == [0, 1] and agreed["value"].tolist() == [1, 0]
 
@@ -55,14 +61,14 @@ def test_the_loss_is_the_one_worked_out_by_hand() -> None:
 def test_a_sample_without_a_value_agrees_with_none() -> None:
     outputs = Outputs(torch.zeros(2, 3), torch.tensor([[3.0, 0.0, 0.0], [0.0, 0.0, 3.0]]), torch.zeros(2, 3))
     one = torch.tensor([[1.0, 0.0, 0.0]] * 2)
-    batch = Batch(torch.zeros(2, 2, 1, 1), one, torch.ones(2, 3), one * 0, one, torch.ones(2), torch.ones(2))
+    batch = Batch(torch.zeros(2, 2, 1, 1), one, torch.ones(2, 3), one * 0, one, *[torch.ones(2)] * 3)
     assert not agreements(outputs, batch)["value"].any()
 
 
 def test_without_a_valid_reward_its_loss_and_gradient_are_zero() -> None:
     outputs = Outputs(*(torch.zeros(1, 3, requires_grad=True) for _ in range(3)))
     one = torch.tensor([[1.0, 0.0, 0.0]])
-    batch = Batch(torch.zeros(1, 2, 1, 1), one, torch.ones(1, 3), one, one * 0, torch.zeros(1), torch.ones(1))
+    batch = Batch(torch.zeros(1, 2, 1, 1), one, torch.ones(1, 3), one, one * 0, torch.zeros(1), *[torch.ones(1)] * 2)
     losses(outputs, batch).total.backward()
     assert float(losses(outputs, batch).reward.detach()) == 0
     assert outputs.reward.grad is not None and not outputs.reward.grad.any()

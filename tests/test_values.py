@@ -187,7 +187,8 @@ def made_batch(value: Tensor) -> Batch:
     count = len(value)
     one = torch.ones(count, 1)
     weight = torch.arange(1.0, count + 1)
-    return Batch(torch.zeros(count, 2, 5, 5), one, one, value, torch.zeros(count, 3), torch.zeros(count), weight)
+    none = torch.zeros(count, 3)
+    return Batch(torch.zeros(count, 2, 5, 5), one, one, value, none, none[:, 0], weight, one[:, 0])
 
 
 @pytest.mark.parametrize("kind", ["wdl", "scalar", "support"])
@@ -233,7 +234,7 @@ def test_a_network_without_a_reward_head_has_no_parameters_for_it() -> None:
 def test_without_a_reward_head_its_loss_is_zero_and_everything_else_learns(kind: str) -> None:
     model = build(5, HEADS[f"{kind} alone"], 3).train()
     samples = some_samples(16)
-    batch = Batch(*(torch.from_numpy(column) for column in samples.columns()))
+    batch = Batch(*(torch.from_numpy(column) for column in samples.columns()), torch.ones(16))
     outputs = model(batch.board.reshape(-1, 2, 5, 5))
     assert outputs.reward is None
     found = losses(outputs, batch, kind)

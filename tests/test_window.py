@@ -15,10 +15,11 @@ from slow_othello import SlowOthello
 
 from probzero.games import symmetry
 from probzero.learning import training
-from probzero.learning.dataset import Samples
-from probzero.learning.loss import losses
+from probzero.learning.dataset import Samples, concatenate
+from probzero.learning.loss import Batch, losses
 from probzero.learning.training import train
 from probzero.learning.window import decidedness, draw, draw_weights, draw_window, tensors, turned
+from probzero.network.model import Outputs
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -129,8 +130,34 @@ def test_a_target_is_as_decided_as_its_entropy_is_small() -> None:
     # 1 − H / log k by hand: uniform 0; one move of several 1; (½, ½, 0, 0): 1 − log 2 / log 4 = ½; a single move 0.
     samples = policies([0.25] * 4, [0, 1, 0], [0.5, 0.5, 0, 0], [1])
     assert decidedness(samples).tolist() == pytest.approx([0, 1, 0.5, 0], abs=1e-6)
-    assert draw_weights(samples, 0.2) == pytest.approx([0.2, 1, 0.6, 0.2], abs=1e-6)
-    assert draw_weights(samples, 1.0) is None
+    assert draw_weights(samples, replace(SETTINGS, undecided_draw=0.2)) == pytest.approx([0.4, 2, 1.2, 0.4], abs=1e-6)
+    assert draw_weights(samples, SETTINGS) is None
+
+
+def test_rare_disc_counts_are_drawn_more_often() -> None:
+    samples = some_samples(5)
+    samples.board[:] = 0
+    for sample, discs in enumerate([5, 9, 9, 9, 9]):
+        samples.board[sample, :discs] = 1
+    # One sample of 5 discs and four of 9: shares 1/5 and 4/5, so that to the power −½ the first counts twice as much.
+    found = draw_weights(samples, replace(SETTINGS, phase_balance=0.5))
+    assert found == pytest.approx(np.array([2, 1, 1, 1, 1]) / 1.2)
+    assert draw_weights(samples, replace(SETTINGS, phase_balance=1.0)) == pytest.approx([2.5] + [0.625] * 4)
+
+
+def test_values_are_learned_as_if_all_were_drawn_alike() -> None:
+    samples = some_samples(96)
+    settings = replace(SETTINGS, undecided_draw=0.2, phase_balance=0.5, visit_exponent=0.0)
+    samples.policy[::2] = samples.mask[::2] / samples.mask[::2].sum(1, keepdims=True)
+    weight = draw_weights(samples, settings)
+    data = tensors(samples, 5, settings, "cpu", weight)
+    outputs = Outputs(*(part.detach() for part in small().eval()(data.board.reshape(-1, 2, 5, 5))))
+    all_alike = losses(outputs, data._replace(drawn=torch.ones(96))).value
+    rows = torch.from_numpy(draw(rng(), 96, 200_000, weight))
+    often = Batch(*(column[rows] for column in data))
+    drawn = losses(Outputs(*(part[rows] for part in outputs)), often)
+    assert float(drawn.value) == pytest.approx(float(all_alike), rel=1e-4)
+    assert abs(float(drawn.policy) - float(losses(outputs, data).policy)) > 0.01  # the policy is another matter
 
 
 def test_a_sharper_target_is_a_power_of_the_search_s() -> None:
@@ -176,4 +203,4 @@ def test_training_draws_by_its_settings(monkeypatch: pytest.MonkeyPatch) -> None
     train(small(), {}, window, recent, 1, 1)
     [(sizes, wanted, recency, weight)] = asked
     assert (sizes, wanted, recency) == ([12, 20], 30, 0.5)
-    assert weight == pytest.approx(np.concatenate([draw_weights(part, 0.5) for part in window]))
+    assert weight == pytest.approx(draw_weights(concatenate(window), recent))

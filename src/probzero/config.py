@@ -97,6 +97,7 @@ class Training:
     policy_moves: str = "explored"
     policy_sharpness: float = 1.0
     undecided_draw: float = 1.0
+    phase_balance: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -123,7 +123,7 @@ def training(size: int, network: Network, threads: int) -> Iterator[Row]:
     board = (torch.rand(count, PLANES, size, size, generator=drawing) > 0.5).float()
     policy, outcome = (torch.rand(count, width, generator=drawing).softmax(-1) for width in (actions, 3))
     ones = torch.ones(count)
-    batch = Batch(board, policy, torch.ones(count, actions), outcome, outcome, ones, ones)
+    batch = Batch(board, policy, torch.ones(count, actions), outcome, outcome, ones, ones, ones)
 
     def step() -> None:
         optimizer.zero_grad()

@@ -12,7 +12,7 @@ from probzero.network.model import Outputs
 
 
 class Batch(NamedTuple):
-    """Samples on the training device; the fields are those of `dataset.Samples`."""
+    """Samples on the training device; the fields but the last are those of `dataset.Samples`."""
 
     board: Tensor  # [B, 2, N, N]
     policy: Tensor  # [B, N² + 1]
@@ -21,6 +21,7 @@ class Batch(NamedTuple):
     reward: Tensor  # [B, 3]
     valid: Tensor  # [B]
     weight: Tensor  # [B]
+    drawn: Tensor  # [B] how often the sample is drawn beside the others
 
 
 class Losses(NamedTuple):
@@ -36,19 +37,23 @@ class Losses(NamedTuple):
 def losses(outputs: Outputs, batch: Batch, value_head: str = "wdl") -> Losses:
     """Return the three losses, scalars. With sample weights v and cross-entropies H of target and prediction:
 
-    policy = Σ v·H(policy) / Σ v         log-softmax over the explored moves alone
-    value  = Σ v·H(value)  / Σ v         both sums over the samples with a target; other heads: see `values`
-    reward = Σ v·H(reward) / Σ v         both sums over the valid samples; 0 if there is none, or no reward head
+    policy = Σ v·H(policy) / Σ v         log-softmax over the moves of the mask alone
+    value  = Σ u·H(value)  / Σ u         both sums over the samples with a target; other heads: see `values`
+    reward = Σ u·H(reward) / Σ u         both sums over the valid samples; 0 if there is none, or no reward head
+
+    u = v / drawn: samples that say much of the policy may be drawn more often, but where moves do not matter is where
+    games are won or lost already, and a value head that saw fewer of those would be wrong about chances.
     """
     log_policy = outputs.policy.masked_fill(batch.mask == 0, -torch.inf).log_softmax(-1)
     log_policy = log_policy.masked_fill(batch.mask == 0, 0.0)  # the target is 0 there, and 0 · inf is not
     policy = _mean(-(batch.policy * log_policy).sum(-1), batch.weight)
     has_value = batch.value.sum(-1) > 0
-    value = _mean(values.loss(value_head, outputs.value, batch.value), batch.weight * has_value)
+    even = batch.weight / batch.drawn
+    value = _mean(values.loss(value_head, outputs.value, batch.value), even * has_value)
     if outputs.reward is None:
         return Losses(policy, value, torch.zeros_like(value))
     reward = -(batch.reward * outputs.reward.log_softmax(-1)).sum(-1)
-    return Losses(policy, value, _mean(reward, batch.weight * batch.valid))
+    return Losses(policy, value, _mean(reward, even * batch.valid))
 
 
 def _mean(values: Tensor, weight: Tensor) -> Tensor:

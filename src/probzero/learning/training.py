@@ -39,10 +39,10 @@ def train(
     optimizer = _optimizer(model, state, rate, settings.weight_decay)
     samples = concatenate(list(window))
     drawing = np.random.default_rng(key)
-    weight = draw_weights(samples, settings.undecided_draw)
+    weight = draw_weights(samples, settings)
     rows = draw_window(drawing, [len(part) for part in window], settings.samples, settings.recency, weight)
     turns = drawing.integers(0, COUNT, len(rows)) if settings.symmetries else np.zeros(len(rows), dtype=np.int64)
-    data = tensors(samples, model.size, settings, device)
+    data = tensors(samples, model.size, settings, device, weight)
     totals = _Totals()
     for first in range(0, len(rows), settings.batch_size):
         chosen = slice(first, first + settings.batch_size)

@@ -67,20 +67,33 @@ def decidedness(samples: Samples) -> np.ndarray:
     return decided.clip(0, 1)
 
 
-def draw_weights(samples: Samples, undecided_draw: float) -> np.ndarray | None:
-    """Return how often to draw each sample [n] beside the others: from `undecided_draw` (uniform target) up to 1."""
-    if undecided_draw == 1:
+def draw_weights(samples: Samples, settings: Training) -> np.ndarray | None:
+    """Return how often to draw each sample [n], 1 on average; None if all alike. With s the share of samples that have
+    as many discs:
+
+        weight ∝ (u + (1 − u) · decidedness) · s^−b        u = undecided_draw, b = phase_balance
+    """
+    undecided, balance = settings.undecided_draw, settings.phase_balance
+    if undecided == 1 and balance == 0:
         return None
-    return undecided_draw + (1 - undecided_draw) * decidedness(samples)
+    discs = samples.board.sum(axis=1).astype(int)
+    share = np.bincount(discs)[discs] / len(samples)
+    weight = (undecided + (1 - undecided) * decidedness(samples)) * share**-balance
+    return weight / weight.mean()
 
 
-def tensors(samples: Samples, size: int, settings: Training, device: torch.device | str) -> Batch:
+def tensors(
+    samples: Samples, size: int, settings: Training, device: torch.device | str, drawn: np.ndarray | None = None
+) -> Batch:
     """Return the samples on the training device: weight = visits^exponent, policy ∝ policy^sharpness.
 
+    `drawn` [n] is how often each is drawn, which the losses of value and reward make up for.
     The mask of the policy's loss is the explored moves, or all legal ones: then a move that was not explored has the
     target 0, as the search found it not worth a particle.
     """
-    batch = Batch(*(torch.from_numpy(column).to(device) for column in samples.columns()))
+    drawn = np.ones(len(samples)) if drawn is None else drawn
+    columns = (*samples.columns(), drawn.astype(np.float32))
+    batch = Batch(*(torch.from_numpy(column).to(device) for column in columns))
     if settings.policy_sharpness != 1:
         policy = batch.policy**settings.policy_sharpness
         batch = batch._replace(policy=policy / policy.sum(1, keepdim=True))
