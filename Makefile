@@ -1,7 +1,8 @@
 # make reproduce    set up, then everything from nothing to the figures at the default scale
 # make test         set up, then lint, types and all tests
 # make smoke        the whole pipeline at the smallest scale
-# make comparison   every variant with three seeds at equal budgets, within an hour (SIZE=-smoke, SIZE=-full: other sizes)
+# make comparison   every variant with three seeds at equal budgets, within an hour (SIZE=-smoke, SIZE=-full: other sizes;
+#                   COMPARISON=settings: the default's settings one by one)
 # make compare      set a finished run beside the committed reference
 # make reference    make a finished run the committed reference (reference-comparison: a finished comparison)
 # make lint         lint and types alone
@@ -13,6 +14,7 @@
 SHELL := bash
 
 SCALE ?= laptop
+COMPARISON ?= comparison
 CORES ?= all
 TEST_PROCESSES ?= 2
 
@@ -24,7 +26,7 @@ INSTALLED := $(VENV)/.installed
 .PHONY: help reproduce comparison smoke test lint compare reference reference-comparison bench clean
 
 help:
-	@sed -n 's/^# \{0,1\}//; 1,11p' Makefile
+	@sed -n 's/^# \{0,1\}//; 1,12p' Makefile
 
 # pip's own settings are respected: on Linux the usual torch is the large CUDA build, which runs without a GPU too; who has
 # a source of the smaller CPU build may name it, for instance in PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS.
@@ -46,7 +48,9 @@ $(INSTALLED): pyproject.toml workflow/constraints.txt
 # whatever the cause; so whoever holds it may remove the other. Each job says one line of its own; of Snakemake's, those that
 # only count jobs are left out. (The filter outlives an interrupt, so that Snakemake can finish what it has to say.)
 reproduce: CONFIG = config/$(SCALE).yaml
-comparison: CONFIG = config/comparison.yaml $(SIZE:%=config/comparison%.yaml)
+reproduce: COST = $(BIN)/probzero cost --run results/$(SCALE) --wall $$SECONDS --cores $$cores --output results/$(SCALE)/cost.csv \
+    2>/dev/null || echo "(Part of this run was done before: what the workflow cost is not measured.)"
+comparison: CONFIG = config/$(COMPARISON).yaml $(SIZE:%=config/$(COMPARISON)%.yaml)
 reproduce comparison: $(INSTALLED)
 	@set -euo pipefail; mkdir -p results; exec 9>results/.lock; \
 	$(BIN)/python -c 'import fcntl; fcntl.flock(9, fcntl.LOCK_EX | fcntl.LOCK_NB)' 2>/dev/null || { \
@@ -54,7 +58,9 @@ reproduce comparison: $(INSTALLED)
 	rm -rf .snakemake/locks; \
 	$(BIN)/snakemake --cores $(CORES) --configfile $(CONFIG) --rerun-incomplete --scheduler greedy \
 	    --quiet host progress reason rules 2>&1 \
-	| (trap "" INT; grep --line-buffered -Ev '^(Assuming |Building DAG|Using shell|Conda env|Select jobs|Execute [0-9])' || true)
+	| (trap "" INT; grep --line-buffered -Ev '^(Assuming |Building DAG|Using shell|Conda env|Select jobs|Execute [0-9])' || true); \
+	cores=$(CORES); if [ "$$cores" = all ]; then cores=$$($(BIN)/python -c 'import os; print(os.cpu_count())'); fi; \
+	$(COST)
 
 smoke:
 	@$(MAKE) --no-print-directory reproduce SCALE=smoke
@@ -77,11 +83,11 @@ reference:
 	    last=$$(ls $$seed/training | sed 's/.json//' | tail -n 1); \
 	    cp --parents -r config.json paper.pdf $$seed/tables $$seed/figures $$seed/matches $$seed/truth \
 	        $$seed/checkpoints/$$last.safetensors $$seed/checkpoints/ceiling.safetensors "$$target"; \
-	done; du -sh "$$target"
+	done; if [ -e cost.csv ]; then cp cost.csv cost.md "$$target"; fi; du -sh "$$target"
 
 # The same of a finished comparison; games and checkpoints are left behind.
 reference-comparison:
-	@set -euo pipefail; target=$$PWD/results/reference/comparison; cd results/comparison; rm -rf "$$target"; mkdir -p "$$target"; \
+	@set -euo pipefail; target=$$PWD/results/reference/$(COMPARISON); cd results/$(COMPARISON); rm -rf "$$target"; mkdir -p "$$target"; \
 	cp --parents -r config.json positions.csv tables figures seed*/tables */seed*/points.csv "$$target"; du -sh "$$target"
 
 bench: $(INSTALLED)

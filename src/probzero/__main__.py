@@ -31,6 +31,7 @@ COMMANDS = {
     "paper": "compile the paper of a run from its tables and figures",
     "comparison-report": "compare variants over seeds, as tables and figures",
     "compare": "set a run beside the committed reference",
+    "cost": "how much of a run's time the workflow itself took",
     "bench": "measure the speed of self-play beside that of its network",
 }
 FAILURE = 2

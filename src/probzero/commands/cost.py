@@ -1,0 +1,23 @@
+"""probzero cost: how much of a run's time went into the workflow instead of the work."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from probzero.commands import arguments
+from probzero.report.cost import cost
+from probzero.report.tables import markdown, write_table
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--run", required=True, type=Path, dest="results", metavar="FOLDER", help="results/<name>")
+    parser.add_argument("--wall", required=True, type=float, metavar="S", help="seconds that the run took")
+    parser.add_argument("--cores", required=True, type=int, metavar="K", help="cores that it had")
+    arguments.add_table(parser, "--output", "the table of costs")
+
+
+def run(args: argparse.Namespace) -> None:
+    table = cost(args.results, args.wall, args.cores)
+    write_table(table, args.output, args.output.with_suffix(".md"))
+    print(markdown(table))

@@ -1,0 +1,66 @@
+"""What the workflow costs, on paper."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from probzero.__main__ import main
+from probzero.errors import ProbZeroError
+from probzero.report.cost import REST, STARTING, WAITING, WORKFLOW, cost
+
+
+def job(results: Path, name: str, seconds: float) -> None:
+    path = results / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"s\th:m:s\tmax_rss\n{seconds}\t0:00:01\t1.0\n")
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """Two seeds: self-play 30 + 20 s (28 + 18 at work), training 40 s (37), match 5 s, truth 6 s, the rest 4 + 1 s."""
+    job(tmp_path, "seed0/benchmarks/selfplay/0001-0.tsv", 30)
+    job(tmp_path, "seed1/benchmarks/selfplay/0001-0.tsv", 20)
+    job(tmp_path, "seed0/benchmarks/train/0001.tsv", 40)
+    job(tmp_path, "seed0/benchmarks/match/random.tsv", 5)
+    job(tmp_path, "seed0/benchmarks/truth/positions.tsv", 6)
+    job(tmp_path, "seed0/benchmarks/figures.tsv", 4)
+    job(tmp_path, "benchmarks/paper.tsv", 1)
+    for name, seconds in (
+        ("seed0/selfplay/0001/shard0.json", 28),
+        ("seed1/selfplay/0001/shard0.json", 18),
+        ("seed0/training/0001.json", 37),
+    ):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps({"seconds": seconds}))
+    return tmp_path
+
+
+def test_the_cores_time_is_shared_out_on_paper(results: Path) -> None:
+    # 106 s of jobs in 60 s on two cores: 14 s without a job; starting up 50 + 40 − 83 = 7 s.
+    table = cost(results, 60, 2).set_index("kind")
+    assert table.seconds.to_dict() == {
+        "self-play": 50, "training": 40, "matches": 5, "measuring against truth": 6, REST: 5,
+        STARTING: 7, WAITING: 14, WORKFLOW: 21,
+    }  # fmt: skip
+    assert table.jobs.to_list() == [2, 1, 1, 1, 2, 0, 0, 0]
+    assert table.share_of_cores_time[WORKFLOW] == pytest.approx(21 / 120)
+
+
+def test_jobs_of_an_earlier_run_are_no_measurement(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ProbZeroError, match="jobs of 40 s at most"):
+        cost(results, 20, 2)
+    output = results / "cost.csv"
+    assert main(["cost", "--run", str(results), "--wall", "20", "--cores", "2", "--output", str(output)]) != 0
+    assert "found 106 s" in capsys.readouterr().err and not output.exists()
+    assert main(["cost", "--run", str(results), "--wall", "60", "--cores", "2", "--output", str(output)]) == 0
+    assert output.is_file() and output.with_suffix(".md").is_file()
+
+
+def test_a_file_that_is_no_benchmark_is_named(results: Path) -> None:
+    (results / "benchmarks/paper.tsv").write_text("what\n1\n")
+    with pytest.raises(ProbZeroError, match=r"paper\.tsv: expected a benchmark file"):
+        cost(results, 60, 2)

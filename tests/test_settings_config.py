@@ -1,0 +1,55 @@
+"""The comparison of settings: one changed at a time, around the default's way of training."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from probzero import comparison, config
+from probzero.comparison import Comparison
+
+CONFIG = Path(__file__).parent.parent / "config"
+OPTIONS = ("policy_moves", "policy_sharpness", "undecided_draw", "phase_balance", "visit_exponent")
+
+
+def committed(name: str) -> Comparison:
+    return comparison.parse(yaml.safe_load((CONFIG / f"{name}.yaml").read_text(encoding="utf-8")), f"{name}.yaml")
+
+
+def learning(variant: Any) -> dict[str, Any]:
+    parts = variant.as_dict()
+    return {
+        name: parts[name] for name in ("experiment", "game", "network", "search", "selfplay", "targets", "training")
+    }
+
+
+@pytest.fixture(scope="module")
+def settings() -> Comparison:
+    return committed("settings")
+
+
+def test_its_reference_trains_as_the_default_does(settings: Comparison) -> None:
+    default = config.load(CONFIG / "laptop.yaml")
+    ours = settings.variants[settings.reference]
+    for option in OPTIONS:
+        assert getattr(ours.training, option) == getattr(default.training, option), option
+    assert (ours.network, ours.targets) == (default.network, default.targets)
+
+
+def test_plain_is_the_probzero_of_the_comparison(settings: Comparison) -> None:
+    assert learning(settings.variants["plain"]) == learning(committed("comparison").variants["probzero"])
+
+
+def test_every_other_variant_changes_one_setting(settings: Comparison) -> None:
+    theirs = settings.variants[settings.reference].as_dict()
+    for name in set(settings.variants) - {settings.reference, "plain"}:
+        mine = settings.variants[name].as_dict()
+        changed = [
+            key for part in theirs if isinstance(theirs[part], dict) for key in theirs[part]
+            if mine[part][key] != theirs[part][key]
+        ]  # fmt: skip
+        assert len(changed) == 1, (name, changed)
+    assert len(settings.seeds) >= 3
