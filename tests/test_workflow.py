@@ -25,7 +25,7 @@ SMOKE = ROOT / "config" / "smoke.yaml"
 RUN = Path("results") / "smoke"
 SEED = RUN / "seed0"
 TABLES = ["training", "selfplay", "ratings", "differences", "pairings", "model", "truth", "errors", "calibration",
-          "reliability", "perfect", "blunders"]  # fmt: skip
+          "reliability", "perfect", "blunders", "efficiency"]  # fmt: skip
 FIGURES = ["elo", "win_rates", "training", "selfplay", "truth", "errors", "reliability", "blunders"]
 PLAYERS = ["iteration-0000", "iteration-0002", "iteration-0004", "random", "greedy", "mobility", "perfect"]
 TRUTH = {"positions", "ceiling", "truth", "blunders", "truth_tables", "truth_figures"}

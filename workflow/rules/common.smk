@@ -42,7 +42,7 @@ except ProbZeroError as error:
 
 LEARNING_TABLES = ["training", "selfplay"]
 TOURNAMENT_TABLES = ["ratings", "differences", "pairings", "model"]
-TRUTH_TABLES = ["truth", "errors", "calibration", "reliability", "perfect", "blunders"]
+TRUTH_TABLES = ["truth", "efficiency", "errors", "calibration", "reliability", "perfect", "blunders"]
 TRUTH_FIGURES = ["truth", "errors", "reliability", "blunders"]
 FIGURES = ["elo", "win_rates", "training", "selfplay"]
 NETWORKS = [f"iteration-{iteration:04}" for iteration in CONFIG.arena.checkpoints]

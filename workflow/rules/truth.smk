@@ -101,6 +101,7 @@ rule truth_tables:
             iteration=[max(1, iteration) for iteration in CONFIG.arena.checkpoints],
         ),
         selfplay="<run>/seed{seed}/tables/selfplay.csv",
+        training="<run>/seed{seed}/tables/training.csv",
     output:
         expand("<run>/seed{{seed}}/tables/{table}.{kind}", table=TRUTH_TABLES, kind=["csv", "md"]),
     log:
@@ -115,7 +116,7 @@ rule truth_tables:
     shell:
         "python -m probzero truth-tables --kept {input.kept:q} --calibration {input.calibration:q}"
         " --perfect {input.perfect:q} --blunders {input.blunders:q} --selfplay-table {input.selfplay:q}"
-        " --tables {params.tables:q} 2>&1 | tee {log:q}"
+        " --training-table {input.training:q} --tables {params.tables:q} 2>&1 | tee {log:q}"
 
 
 rule truth_figures:

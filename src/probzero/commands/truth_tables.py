@@ -10,6 +10,7 @@ import pandas as pd
 from probzero.commands import progress
 from probzero.files import read_json
 from probzero.report import truth
+from probzero.report.efficiency import efficiency
 from probzero.report.tables import read_table, write_table
 
 
@@ -18,6 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--{kind}", required=True, nargs="+", type=Path, metavar="CSV", help="of every network")
     parser.add_argument("--blunders", required=True, nargs="+", type=Path, metavar="JSON", help="of iterations")
     parser.add_argument("--selfplay-table", required=True, type=Path, metavar="CSV", help="the table of self-play")
+    parser.add_argument("--training-table", required=True, type=Path, metavar="CSV", help="the table of training")
     parser.add_argument("--tables", required=True, type=Path, metavar="FOLDER", help="where to write the tables")
 
 
@@ -27,8 +29,12 @@ def run(args: argparse.Namespace) -> None:
     perfect = truth.collect(args.perfect, ["player", "opening", "result"])
     selfplay = read_table(args.selfplay_table)
     last = f"iteration-{kept['iteration'].max():04}"
+    summary = truth.kept_summary(kept, selfplay, [])
+    whole = summary[summary["source"] == truth.ALL]
+    learned = whole[whole["player"] != truth.CEILING]
     tables = {
-        "truth": truth.kept_summary(kept, selfplay, []),
+        "truth": summary,
+        "efficiency": efficiency(learned, selfplay, read_table(args.training_table)),
         "errors": truth.kept_summary(kept, selfplay, ["discs"]),
         "calibration": truth.calibration_summary(calibration),
         "reliability": truth.reliability(calibration, last),
@@ -37,9 +43,16 @@ def run(args: argparse.Namespace) -> None:
     }
     for name, table in tables.items():
         write_table(table, args.tables / f"{name}.csv", args.tables / f"{name}.md")
-    whole = tables["truth"][(tables["truth"]["player"] == last) & (tables["truth"]["source"] == truth.ALL)]
+    final = whole[whole["player"] == last]
     shares = [
         f"{particles} particles {progress.percent(share, 1)}"
-        for particles, share in zip(whole["particles"], whole["kept_share"], strict=True)
+        for particles, share in zip(final["particles"], final["kept_share"], strict=True)
     ]
+    reached = tables["efficiency"].dropna()
+    for threshold, particles, iteration, leaves, seconds in reached.itertuples(index=False, name=None):
+        progress.report(
+            "truth",
+            f"{100 * threshold:.0f} % with {particles} particles is reached at iteration {iteration}, after"
+            f" {leaves:,} leaf evaluations, {progress.duration(seconds)} of play and training",
+        )
     progress.report("truth", f"{last} keeps the exact result: " + ", ".join(shares))

@@ -14,9 +14,8 @@ import pandas as pd
 from probzero.arena.elo import Estimate
 from probzero.report import seeds
 from probzero.report.comparison_inputs import COSTS, IDEAS, RAW, Comparison, Shares
+from probzero.report.efficiency import ROUNDING, THRESHOLDS
 
-THRESHOLDS = (0.95, 0.98)
-ROUNDING = 1e-9  # 570 of 600 reach 0.95 however their bands are summed
 EQUAL = ("games", "leaf_evaluations_per_move", "samples_seen")  # what variants should have spent alike
 
 Row = dict[str, object]
