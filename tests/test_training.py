@@ -48,7 +48,8 @@ def test_the_loss_is_the_one_worked_out_by_hand() -> None:
     assert float(found.policy) == pytest.approx(math.log(4) / 4)
     assert float(found.value) == pytest.approx((math.log(2) + 3 * math.log(4)) / 4)
     assert float(found.reward) == pytest.approx(math.log(2))
-    assert float(found.total) == pytest.approx(float(found.policy + found.value + found.reward))
+    assert float(found.total()) == pytest.approx(float(found.policy + found.value + found.reward))
+    assert float(found.total(4.0)) == pytest.approx(float(4 * found.policy + found.value + found.reward))
     # Drawn half and three times as often as the others: for the values sample 1 counts twice, sample 2 a third of 3.
     found = losses(outputs, batch._replace(drawn=torch.tensor([0.5, 3.0])))
     assert float(found.policy) == pytest.approx(math.log(4) / 4)
@@ -69,7 +70,7 @@ def test_without_a_valid_reward_its_loss_and_gradient_are_zero() -> None:
     outputs = Outputs(*(torch.zeros(1, 3, requires_grad=True) for _ in range(3)))
     one = torch.tensor([[1.0, 0.0, 0.0]])
     batch = Batch(torch.zeros(1, 2, 1, 1), one, torch.ones(1, 3), one, one * 0, torch.zeros(1), *[torch.ones(1)] * 2)
-    losses(outputs, batch).total.backward()
+    losses(outputs, batch).total().backward()
     assert float(losses(outputs, batch).reward.detach()) == 0
     assert outputs.reward.grad is not None and not outputs.reward.grad.any()
 

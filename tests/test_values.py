@@ -238,9 +238,9 @@ def test_without_a_reward_head_its_loss_is_zero_and_everything_else_learns(kind:
     outputs = model(batch.board.reshape(-1, 2, 5, 5))
     assert outputs.reward is None
     found = losses(outputs, batch, kind)
-    assert float(found.reward) == 0 and float(found.total.detach()) == float((found.policy + found.value).detach())
+    assert float(found.reward) == 0 and float(found.total().detach()) == float((found.policy + found.value).detach())
     assert not agreements(outputs, batch, kind)["reward"].any()
-    found.total.backward()
+    found.total().backward()
     for name, parameter in model.named_parameters():
         assert parameter.grad is not None and parameter.grad.any(), name
 

@@ -98,6 +98,7 @@ class Training:
     policy_sharpness: float = 1.0
     undecided_draw: float = 1.0
     phase_balance: float = 0.0
+    policy_weight: float = 1.0
 
 
 @dataclass(frozen=True)

@@ -127,7 +127,7 @@ def training(size: int, network: Network, threads: int) -> Iterator[Row]:
 
     def step() -> None:
         optimizer.zero_grad()
-        losses(model(board), batch, network.value).total.backward()
+        losses(model(board), batch, network.value).total().backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
 

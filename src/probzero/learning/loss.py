@@ -29,9 +29,8 @@ class Losses(NamedTuple):
     value: Tensor
     reward: Tensor
 
-    @property
-    def total(self) -> Tensor:
-        return self.policy + self.value + self.reward
+    def total(self, policy_weight: float = 1.0) -> Tensor:
+        return policy_weight * self.policy + self.value + self.reward
 
 
 def losses(outputs: Outputs, batch: Batch, value_head: str = "wdl") -> Losses:

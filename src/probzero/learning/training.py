@@ -50,7 +50,7 @@ def train(
         outputs = model(batch.board)
         parts = losses(outputs, batch, model.config.value)
         optimizer.zero_grad()
-        parts.total.backward()
+        parts.total(settings.policy_weight).backward()
         norm = torch.nn.utils.clip_grad_norm_(model.parameters(), settings.gradient_clip)
         optimizer.step()
         totals.add(parts, agreements(outputs, batch, model.config.value), batch, norm)
