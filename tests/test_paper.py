@@ -20,6 +20,7 @@ import pytest
 import typst
 import yaml
 
+from probzero import config
 from probzero.__main__ import main
 from probzero.commands import paper
 from probzero.errors import ProbZeroError
@@ -125,7 +126,7 @@ def summed() -> dict[tuple[str, int], tuple[int, ...]]:
 
 def make_run(folder: Path, **changes: Any) -> Path:
     """Write the files that the paper names, and no other, for seed 3; `changes` go to the configuration."""
-    settings = yaml.safe_load((ROOT / "config" / "smoke.yaml").read_text(encoding="utf-8"))
+    settings = config.load(ROOT / "config" / "smoke.yaml").as_dict()
     for name, value in {"seeds": [3], **changes}.items():
         settings[name] = {**settings[name], **value} if isinstance(value, dict) else value
     columns = "positions,kept,kept_share,share_low,share_high,leaf_evaluations"
