@@ -9,7 +9,7 @@ import pytest
 
 from probzero.__main__ import main
 from probzero.errors import ProbZeroError
-from probzero.report.cost import REST, STARTING, WAITING, WORKFLOW, cost
+from probzero.report.cost import REST, STARTING, WITHOUT_JOB, WITHOUT_TRAINING, cost
 
 
 def job(results: Path, name: str, seconds: float) -> None:
@@ -40,14 +40,15 @@ def results(tmp_path: Path) -> Path:
 
 
 def test_the_cores_time_is_shared_out_on_paper(results: Path) -> None:
-    # 106 s of jobs in 60 s on two cores: 14 s without a job; starting up 50 + 40 − 83 = 7 s.
+    # 106 s of jobs in 60 s on two cores: 14 s without a job; starting up 50 + 40 − 83 = 7 s; 60 − 40 s no training.
     table = cost(results, 60, 2).set_index("kind")
     assert table.seconds.to_dict() == {
         "self-play": 50, "training": 40, "matches": 5, "measuring against truth": 6, REST: 5,
-        STARTING: 7, WAITING: 14, WORKFLOW: 21,
+        STARTING: 7, WITHOUT_JOB: 14, WITHOUT_TRAINING: 20,
     }  # fmt: skip
     assert table.jobs.to_list() == [2, 1, 1, 1, 2, 0, 0, 0]
-    assert table.share_of_cores_time[WORKFLOW] == pytest.approx(21 / 120)
+    assert table.share[WITHOUT_JOB] == pytest.approx(14 / 120)
+    assert table.share[WITHOUT_TRAINING] == pytest.approx(20 / 60)
 
 
 def test_jobs_of_an_earlier_run_are_no_measurement(results: Path, capsys: pytest.CaptureFixture[str]) -> None:

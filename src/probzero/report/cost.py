@@ -1,8 +1,10 @@
-"""What the workflow itself costs: the share of the cores' time in which no job did its work.
+"""How the cores' time of a run was spent, and what of it the workflow itself may have cost.
 
-A run of W seconds on K cores could do W·K seconds of work. Snakemake's benchmark files say how long each job took. What
-is missing is scheduling, and waiting at the end when less than K jobs are left. Of self-play and training, the files
-they write say how long they were at work; the rest of those jobs is starting up and reading.
+A run of W seconds on K cores could do W·K seconds of work. Snakemake's benchmark files say how long each job took. Of
+self-play and training, the files they write say how long they were at work; the rest of those jobs is starting up and
+reading. A core may be without a job because Snakemake is slow or because every job that is left waits for another: an
+iteration cannot be trained before the last one was. So the run's time in which no network was trained bounds what
+scheduling can have cost; jobs that go before and after all training, and waiting for a free core, are part of it.
 """
 
 from __future__ import annotations
@@ -17,19 +19,24 @@ from probzero.errors import bad
 KINDS = {"selfplay": "self-play", "train": "training", "match": "matches", "truth": "measuring against truth"}
 REST = "all other jobs"
 STARTING = "starting up self-play and training"
-WAITING = "no job: scheduling and waiting"
-WORKFLOW = "workflow in all (the last two)"
+WITHOUT_JOB = "a core without a job"
+WITHOUT_TRAINING = "the run without a training job"
 
 
 def cost(results: Path, wall: float, cores: int) -> pd.DataFrame:
-    """Return how the cores' time of a finished run was spent: kind, jobs, seconds, share_of_cores_time.
+    """Return how the cores' time of a finished run was spent: kind, jobs, seconds, share.
 
+    Shares are of the cores' time; that of the last row is of the run's time.
     Fails if the jobs took more time than there was: then some are of an earlier run that this one went on from.
     """
     spent: dict[str, list[float]] = {name: [] for name in (*KINDS.values(), REST)}
+    chains: dict[str, float] = {}
     for path in sorted(results.rglob("benchmarks/**/*.tsv")):
-        kind = path.relative_to(results).parts
-        spent[KINDS.get(kind[kind.index("benchmarks") + 1], REST)].append(_seconds(path))
+        parts = path.relative_to(results).parts
+        kind = KINDS.get(parts[parts.index("benchmarks") + 1], REST)
+        spent[kind].append(_seconds(path))
+        if kind == KINDS["train"]:  # of one seed, one after another
+            chains[parts[0]] = chains.get(parts[0], 0.0) + spent[kind][-1]
     jobs = sum(map(sum, spent.values()))
     available = wall * cores
     if not 0 < jobs <= available:
@@ -37,9 +44,10 @@ def cost(results: Path, wall: float, cores: int) -> pd.DataFrame:
     worked = _working(results, "selfplay/*/shard*.json") + _working(results, "training/*.json")
     starting = max(0.0, sum(spent["self-play"]) + sum(spent["training"]) - worked)
     rows = [(name, len(seconds), sum(seconds)) for name, seconds in spent.items()]
-    rows += [(STARTING, 0, starting), (WAITING, 0, available - jobs), (WORKFLOW, 0, starting + available - jobs)]
+    rows += [(STARTING, 0, starting), (WITHOUT_JOB, 0, available - jobs)]
+    rows.append((WITHOUT_TRAINING, 0, wall - max(chains.values(), default=0.0)))
     table = pd.DataFrame(rows, columns=["kind", "jobs", "seconds"])
-    table["share_of_cores_time"] = table.seconds / available
+    table["share"] = table["seconds"] / ([available] * (len(rows) - 1) + [wall])
     return table
 
 
