@@ -49,7 +49,7 @@ $(INSTALLED): pyproject.toml workflow/constraints.txt
 # only count jobs are left out. (The filter outlives an interrupt, so that Snakemake can finish what it has to say.)
 reproduce: CONFIG = config/$(SCALE).yaml
 reproduce: COST = $(BIN)/probzero cost --run results/$(SCALE) --wall $$SECONDS --cores $$cores --output results/$(SCALE)/cost.csv \
-    2>/dev/null || echo "(Part of this run was done before: what the workflow cost is not measured.)"
+    || echo "(So what the workflow cost is not measured; the run itself is complete.)"
 comparison: CONFIG = config/$(COMPARISON).yaml $(SIZE:%=config/$(COMPARISON)%.yaml)
 reproduce comparison: $(INSTALLED)
 	@set -euo pipefail; mkdir -p results; exec 9>results/.lock; \

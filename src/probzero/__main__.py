@@ -31,7 +31,7 @@ COMMANDS = {
     "paper": "compile the paper of a run from its tables and figures",
     "comparison-report": "compare variants over seeds, as tables and figures",
     "compare": "set a run beside the committed reference",
-    "cost": "how much of a run's time the workflow itself took",
+    "cost": "say how the cores' time of a run was spent",
     "bench": "measure the speed of self-play beside that of its network",
 }
 FAILURE = 2

@@ -1,4 +1,4 @@
-"""probzero cost: how much of a run's time went into the workflow instead of the work."""
+"""probzero cost: how the cores' time of a run was spent, by kind of job and without one."""
 
 from __future__ import annotations
 

@@ -8,10 +8,9 @@ import numpy as np
 import torch
 
 from probzero.config import Training
-from probzero.games.bits import pack
 from probzero.games.othello import othello
 from probzero.games.symmetry import action_sources, plane_sources
-from probzero.learning.dataset import Samples
+from probzero.learning.dataset import Samples, board_keys
 from probzero.learning.loss import Batch
 
 
@@ -98,7 +97,7 @@ def tensors(
         policy = batch.policy**settings.policy_sharpness
         batch = batch._replace(policy=policy / policy.sum(1, keepdim=True))
     if settings.policy_moves == "legal":
-        own, opp = pack(samples.board.reshape(len(samples), 2, -1) > 0).T
+        own, opp = board_keys(samples.board, size).astype(np.int64).T
         batch = batch._replace(mask=torch.from_numpy(othello(size).legal(own, opp)).to(device, torch.float32))
     return batch._replace(weight=batch.weight**settings.visit_exponent)
 
