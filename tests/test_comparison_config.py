@@ -176,6 +176,15 @@ def test_budgets_are_measured_by_the_reference(raw: dict[str, Any]) -> None:
     assert "variants.probzero: selfplay.games: expected 64, as for no-dag, found 128" in message
 
 
+def test_a_budget_may_differ_where_the_file_says_so_and_there_alone(raw: dict[str, Any]) -> None:
+    raw["variants"]["no-dag"]["selfplay"] = {"games": 64}
+    raw["budget_differs_in"] = ["selfplay.games"]
+    assert comparison.parse(raw, "here.yaml").variants["no-dag"].selfplay.games == 64
+    raw["variants"]["no-dag"]["selfplay"]["batches"] = 16
+    assert "variants.no-dag: selfplay.batches: expected 8, as for probzero, found 16" in refusal(raw)
+    assert "budget_differs_in" in refusal({**raw, "budget_differs_in": ["truth.batches"]})
+
+
 def test_a_reference_that_is_no_variant_is_refused(raw: dict[str, Any]) -> None:
     message = refusal({**raw, "reference": "stockfish"})
     assert message.endswith(f"here.yaml: reference: expected one of {', '.join(VARIANTS)}, found stockfish")

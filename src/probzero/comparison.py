@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ SCHEMA = Path(__file__).parent / "schemas" / "comparison.schema.yaml"
 
 @dataclass(frozen=True)
 class Comparison:
-    """Variants by name, each a whole configuration; all of them have the budget of the base."""
+    """Variants by name, each a whole configuration; budgets are equal but for what the file names."""
 
     name: str
     reference: str
@@ -45,7 +46,7 @@ def parse(raw: Any, where: str) -> Comparison:
     for name, changes in variants.items():
         whole = _overlaid(raw["base"], changes or {})
         parsed[name] = config.parse({**whole, "name": name, "seeds": raw["seeds"]}, f"{where}: variants.{name}")
-    _same_budgets(parsed, reference, where)
+    _same_budgets(parsed, reference, raw.get("budget_differs_in", ()), where)
     return Comparison(raw["name"], reference, tuple(raw["seeds"]), parsed)
 
 
@@ -57,7 +58,7 @@ def _overlaid(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
     return merged
 
 
-# What must not differ between variants: games, leaf evaluations a move, samples seen, and how they are measured.
+# What must not differ between variants, unless the file says so: games, leaf evaluations a move, samples seen, and how they are measured.
 _BUDGET = {
     "game": None,
     "network": ("blocks", "channels", "policy_hidden"),
@@ -69,14 +70,14 @@ _BUDGET = {
 }
 
 
-def _same_budgets(variants: dict[str, Config], reference: str, where: str) -> None:
-    """Refuse variants whose budget is not the reference's: their results could not be compared."""
+def _same_budgets(variants: dict[str, Config], reference: str, free: Collection[str], where: str) -> None:
+    """Refuse variants whose budget is not the reference's but for the `free` settings: they could not be compared."""
     wanted = variants[reference].as_dict()
     for name, variant in variants.items():
         found = variant.as_dict()
         for part, keys in _BUDGET.items():
             for key in keys or wanted[part]:
-                if found[part][key] != wanted[part][key]:
+                if f"{part}.{key}" not in free and found[part][key] != wanted[part][key]:
                     raise bad(
                         "configuration", f"{where}: variants.{name}: {part}.{key}",
                         f"{wanted[part][key]}, as for {reference}", found[part][key],

@@ -5,6 +5,12 @@ CONTESTANTS = [*CONFIGS, *CONFIG.arena.anchors]
 COMPARISON_TABLES = ["curves", "final", "elo", "ablations", "accounting", "efficiency"]
 COMPARISON_FIGURES = ["comparison_truth", "comparison_variants", "comparison_ablations", "comparison_elo"]
 
+COMPARISON_SETTINGS = {
+    key: config[key]
+    for key in ("name", "reference", "seeds", "budget_differs_in", "base", "variants")
+    if key in config
+}
+
 
 localrules:
     comparison_configuration,
@@ -24,7 +30,7 @@ rule comparison_configuration:
     threads: 1
     priority: 20
     params:
-        config=json.dumps({key: config[key] for key in ("name", "reference", "seeds", "base", "variants")}),
+        config=json.dumps(COMPARISON_SETTINGS),
     shell:
         "python -m probzero config --config {params.config:q} --output {output:q} 2>&1 | tee {log:q}"
 
