@@ -58,7 +58,7 @@ def _overlaid(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
     return merged
 
 
-# What must not differ between variants, unless the file says so: games, leaf evaluations a move, samples seen, and how they are measured.
+# What must not differ unless the file allows it: games, leaf evaluations a move, samples, and how they are measured.
 _BUDGET = {
     "game": None,
     "network": ("blocks", "channels", "policy_hidden"),
