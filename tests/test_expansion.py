@@ -10,7 +10,8 @@ from slow_othello import SlowOthello
 from probzero.errors import ProbZeroError
 from probzero.games.othello import SIZES, othello
 from probzero.games.random_play import play_randomly
-from probzero.search.expansion import add_edges, legal_moves
+from probzero.network.inference import Evaluation
+from probzero.search.expansion import reach, settle
 from probzero.search.tree import Tree
 
 CPU = torch.device("cpu")
@@ -25,49 +26,71 @@ def positions(size: int) -> tuple[torch.Tensor, torch.Tensor]:
     return torch.from_numpy(own.copy()), torch.from_numpy(opp.copy())
 
 
-def grown(size: int, in_step: bool, transpositions: bool, capacity: int = 20_000) -> Tree:
-    """Three games, each with every third position as a root, all of them expanded by priors with ties."""
+def entered(size: int, in_step: bool, transpositions: bool, capacity: int = 20_000) -> tuple[Tree, torch.Tensor]:
+    """Three games, each with every third position as a node; the nodes."""
     tree = Tree(othello(size), GAMES, capacity, "capacity", CPU, transpositions, in_step)
     tree.game_key[:] = torch.tensor([7, -5, 2**62])
     own, opp = positions(size)
-    legal, _ = legal_moves(tree, own, opp)
-    own, opp, legal = own[legal.any(1)], opp[legal.any(1)], legal[legal.any(1)]
     game = torch.arange(len(own)) % GAMES
-    tree.enter_roots(own[:GAMES], opp[:GAMES], game[:GAMES])
-    nodes = tree._enter(own, opp, game, tree.game_key[game])
-    drawn = torch.randint(1, 5, legal.shape, generator=torch.Generator().manual_seed(1)).float()
-    prior = drawn * legal / (drawn * legal).sum(1, keepdim=True)
-    half = len(nodes) // 2
-    add_edges(tree, nodes[:half], prior[:half], legal[:half])
-    add_edges(tree, nodes[half:], prior[half:], legal[half:])
+    return tree, tree._enter(own, opp, game, tree.game_key[game])
+
+
+def grown(size: int, in_step: bool, transpositions: bool, capacity: int = 20_000) -> Tree:
+    """The same with all nodes settled, in two calls, by priors with ties."""
+    tree, nodes = entered(size, in_step, transpositions, capacity)
+    for half in nodes.chunk(2):
+        reached = reach(tree, half)
+        draw = torch.Generator().manual_seed(1)
+        drawn = torch.randint(1, 5, reached.legal.shape, generator=draw).float() * reached.legal
+        value, reward = torch.rand(2, len(reached.nodes), 3, generator=draw)
+        settle(tree, reached, Evaluation(drawn / drawn.sum(1, keepdim=True), value, reward))
     return tree
 
 
 def laid_out(tree: Tree) -> tuple[torch.Tensor, ...]:
     """All edges in order, with keys in the place of nodes: new nodes of one call may be numbered in any order."""
-    nodes = tree.edge_count.nonzero()[:, 0]
-    nodes = nodes[tree.first_edge[nodes].argsort()]
+    nodes = tree.evaluated.nonzero()[:, 0]
+    nodes = nodes[torch.from_numpy(np.lexsort((tree.key[nodes], tree.first_edge[nodes])))]
     real = slice(1, tree.edges)
     child = ~tree.edge_child[real]
     return (
         tree.table.keys[nodes], tree.first_edge[nodes], tree.edge_count[nodes], tree.key[nodes],
         tree.edge_action[real], tree.edge_policy[real], tree.table.keys[child], tree.key[child],
+        tree.search[nodes], tree.net[nodes], tree.closed[nodes], tree.rank[nodes],
     )  # fmt: skip
 
 
 @pytest.mark.parametrize("in_step", [False, True], ids=["compiled", "in step"])
 @pytest.mark.parametrize("size", SIZES)
-def test_legal_moves_and_rank_are_those_of_the_slow_rules(size: int, in_step: bool) -> None:
-    tree = Tree(othello(size), 1, 10, "capacity", CPU, in_step=in_step)
-    own, opp = positions(size)
-    legal, rank = legal_moves(tree, own, opp)
-    over = (~legal.any(1)).nonzero()[:5, 0].tolist()
-    assert over
-    for row in [*range(0, len(own), 7), *over]:
-        mine, theirs = (int(side[row]) & (1 << 64) - 1 for side in (own, opp))
+def test_reached_nodes_are_what_the_slow_rules_say(size: int, in_step: bool) -> None:
+    tree, nodes = entered(size, in_step, True)
+    reached = reach(tree, nodes)
+    assert tree.evaluated.sum() == len(nodes) > len(reached.nodes)
+    assert reached.moves == reached.legal.sum()
+    assert torch.equal(reached.own, tree.own[reached.nodes]) and torch.equal(reached.opp, tree.opp[reached.nodes])
+    going = {int(node): row for row, node in enumerate(reached.nodes)}
+    for node in nodes.tolist():
+        mine, theirs = (int(side[node]) & (1 << 64) - 1 for side in (tree.own, tree.opp))
         slow = SlowOthello.from_bitboards(size, mine, theirs)
-        assert legal[row].nonzero()[:, 0].tolist() == sorted(slow.legal_moves())
-        assert int(rank[row]) == 2 * bin(mine | theirs).count("1") + bool(slow.placements())
+        assert int(tree.rank[node]) == 2 * bin(mine | theirs).count("1") + bool(slow.placements())
+        assert bool(tree.closed[node]) == (node not in going) == (not slow.legal_moves())
+        if node in going:
+            assert reached.legal[going[node]].nonzero()[:, 0].tolist() == sorted(slow.legal_moves())
+            continue
+        margin = bin(mine).count("1") - bin(theirs).count("1")
+        outcome = [float(margin > 0), float(margin == 0), float(margin < 0)]
+        assert tree.search[node].tolist() == tree.net[node].tolist() == [outcome, outcome]
+
+
+@pytest.mark.parametrize("in_step", [False, True], ids=["compiled", "in step"])
+def test_settled_nodes_hold_their_estimates(in_step: bool) -> None:
+    tree, nodes = entered(5, in_step, True)
+    reached = reach(tree, nodes)
+    prior = reached.legal / reached.legal.sum(1, keepdim=True)
+    value, reward = torch.rand(2, len(reached.nodes), 3, generator=torch.Generator().manual_seed(2))
+    settle(tree, reached, Evaluation(prior, value, reward))
+    for part in (tree.search, tree.net):
+        assert torch.equal(part[reached.nodes], torch.stack([value, reward], dim=1))
 
 
 @pytest.mark.parametrize("transpositions", [True, False], ids=["graph", "tree"])

@@ -18,7 +18,7 @@ def backup(
     tree: BackupTree,
     nodes: torch.Tensor,
     level_sizes: Sequence[int] | None,
-    games: torch.Tensor,
+    games: torch.Tensor | None,
     temperature: float = 1.0,
     *,
     use_triton: bool | None = None,
@@ -28,7 +28,7 @@ def backup(
     nodes        int64 [T]  touched nodes, each once, deepest level first, each with at least one explored child
     level_sizes  sums to T  nodes of one level depend only on earlier (deeper) levels and on untouched nodes; None
                             if the order is deepest first but not by level, which the reference does not take
-    games        int64 [T]  game of each node; nodes of different games share nothing
+    games        int64 [T]  game of each node; nodes of different games share nothing; None: the kernel is not taken
     temperature  that of winner_prob
     use_triton   force the kernel (True) or the reference (False); by default the device of `nodes` decides between the
                  kernel and the compiled loop
@@ -44,6 +44,8 @@ def backup(
     if takes_triton(nodes, use_triton):
         from probzero.kernels.backup import triton_kernel
 
+        if games is None:
+            raise bad("backup", "games", "the game of each node", None)
         triton_kernel.backup(tree, nodes, games, temperature)
     elif level_sizes is not None and use_triton is False:
         reference.backup(tree, nodes, level_sizes, temperature)

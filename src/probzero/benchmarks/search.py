@@ -32,8 +32,8 @@ NETWORKS = ((2, 16), (4, 32), (4, 48), (10, 48), (10, 64))
 COMPONENTS: dict[str, list[tuple[Any, str]]] = {
     "network": [(Evaluator, "__call__")],
     "cache": [(CachedEvaluation, "__call__")],
-    "rules": [(graph, "legal_moves"), *((Othello, name) for name in ("legal", "place", "rank", "result", "terminal"))],
-    "expansion": [(graph, "add_edges"), (GraphSearch, "_evaluate")],
+    "rules": [(graph, "reach"), *((Othello, name) for name in ("legal", "place", "rank", "result", "terminal"))],
+    "expansion": [(graph, "settle"), (GraphSearch, "_evaluate")],
     "selection": [(particle, "descend"), (mcts, "_select_compiled")],
     "backup": [(particle, "backup"), (mcts, "_add_results_compiled")],
     "sampling": [(selfplay, "sample"), (GraphSearch, "advance")],

@@ -7,7 +7,7 @@ A file is an int32 sample count followed, for each sample, by float32 numbers, e
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -94,26 +94,44 @@ def merge(parts: list[Samples], size: int) -> Samples:
         return samples
     keys = board_keys(samples.board, size)
     order = np.lexsort((keys[:, 1], keys[:, 0]))
-    keys, samples = keys[order], samples.take(order)
+    keys = keys[order]
     starts = np.flatnonzero(np.r_[True, (keys[1:] != keys[:-1]).any(axis=1)])
+    counts = np.diff(starts, append=len(keys))
+    shared = counts > 1
+    merged = _alone(samples.take(order[starts]))
+    if shared.any():
+        together = _averaged(samples.take(order[np.repeat(shared, counts)]), counts[shared])
+        for column, average in zip(merged.columns(), together.columns(), strict=True):
+            column[shared] = average
+    return merged
+
+
+def _alone(samples: Samples) -> Samples:
+    """Return the merged form of samples that share their position with no other, as most do."""
+    policy = samples.policy * samples.mask
+    return replace(samples, policy=_normalised(policy), reward=samples.reward * samples.valid[:, None])
+
+
+def _averaged(samples: Samples, counts: np.ndarray) -> Samples:
+    """Return one sample for each run of counts [k] samples of one position."""
+    starts = np.cumsum(counts) - counts
 
     def total(column: np.ndarray) -> np.ndarray:
         return np.add.reduceat(column, starts, axis=0)
 
     weight = samples.weight.astype(np.float64)[:, None]
     tried = total(weight * samples.mask)
-    policy = _ratio(total(weight * samples.mask * samples.policy), tried)
     valued = weight * (samples.value.sum(axis=1, keepdims=True) > 0)
     valid = weight * samples.valid[:, None]
     valid_total = total(valid)
     return Samples(
         board=samples.board[starts],
-        policy=(policy / policy.sum(axis=1, keepdims=True)).astype(np.float32),
-        mask=(tried > 0).astype(np.float32),
-        value=_ratio(total(valued * samples.value), total(valued)).astype(np.float32),
-        reward=_ratio(total(valid * samples.reward), valid_total).astype(np.float32),
-        valid=(valid_total[:, 0] > 0).astype(np.float32),
-        weight=total(weight)[:, 0].astype(np.float32),
+        policy=_normalised(_ratio(total(weight * samples.mask * samples.policy), tried)),
+        mask=tried > 0,
+        value=_ratio(total(valued * samples.value), total(valued)),
+        reward=_ratio(total(valid * samples.reward), valid_total),
+        valid=valid_total[:, 0] > 0,
+        weight=total(weight)[:, 0],
     )
 
 
@@ -129,6 +147,10 @@ def _widths(size: int) -> tuple[int, ...]:
     """Return how many numbers each field of a sample holds, in the order of `Samples`."""
     squares = size * size
     return 2 * squares, squares + 1, squares + 1, wdl.SIZE, wdl.SIZE, 1, 1
+
+
+def _normalised(policy: np.ndarray) -> np.ndarray:
+    return (policy / policy.sum(axis=1, keepdims=True, dtype=np.float64)).astype(np.float32)
 
 
 def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:

@@ -13,7 +13,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-EMPTY = np.iinfo(np.int64).max  # marks a free slot of a hash table
+from probzero import wdl
+
+WIN, DRAW, LOSS = wdl.WIN, wdl.DRAW, wdl.LOSS
+EMPTY = 0  # a free slot of a hash table; that of entry k holds k + 1
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 FIRST = np.uint64(0xBF58476D1CE4E5B9)
 SECOND = np.uint64(0x94D049BB133111EB)
@@ -32,17 +35,17 @@ def insert(keys, hashes, slots, held, count, entries, added):
     for row in range(len(keys)):
         slot = hashes[row] & mask
         while True:
-            entry = slots[slot]
-            if entry == EMPTY:
+            if slots[slot] == EMPTY:
                 if count >= len(held):
                     return count + 1, fresh
-                slots[slot] = count
+                slots[slot] = count + 1
                 held[count] = keys[row]
                 entries[row] = count
                 added[fresh] = row
                 fresh += 1
                 count += 1
                 break
+            entry = slots[slot] - 1
             same = True
             for column in range(keys.shape[1]):
                 same &= held[entry, column] == keys[row, column]
@@ -106,43 +109,71 @@ def _turned(square, own, opp, lines, steps):
 
 
 @njit(cache=True, nogil=True)
-def legal_moves(own, opp, lines, board, steps, legal, rank):
-    """`Othello.legal` and `Othello.rank`: fill legal [n, N² + 1] and rank [n]."""
+def reach(nodes, lines, board, steps, keys, evaluated, closed, rank, search, net, boards, legal):
+    """`expansion.reach`: fill boards [3, m] (nodes, own, opp) and legal [m, N² + 1] with what goes on.
+
+    Returns how many nodes and how many legal moves that is.
+    """
     squares = legal.shape[1] - 1
-    for row in range(len(own)):
-        mine = _placements(own[row], opp[row], lines, board, steps)
-        discs = 0
+    going = moves = 0
+    for node in nodes:
+        own, opp = keys[node, 0], keys[node, 1]
+        mine = _placements(own, opp, lines, board, steps)
+        passes = mine == 0 and _placements(opp, own, lines, board, steps) != 0
+        count = margin = discs = 0
         for square in range(squares):
-            legal[row, square] = (mine >> square) & 1
-            discs += ((own[row] | opp[row]) >> square) & 1
-        legal[row, squares] = mine == 0 and _placements(opp[row], own[row], lines, board, steps) != 0
-        rank[row] = 2 * discs + (mine != 0)
+            may, ours, theirs = (mine >> square) & 1, (own >> square) & 1, (opp >> square) & 1
+            legal[going, square] = may
+            count += may
+            margin += ours - theirs
+            discs += ours + theirs
+        legal[going, squares] = passes
+        evaluated[node] = True
+        rank[node] = 2 * discs + (mine != 0)
+        closed[node] = mine == 0 and not passes
+        if closed[node]:
+            outcome = WIN if margin > 0 else LOSS if margin < 0 else DRAW
+            for column in range(search.shape[2]):
+                for row in range(search.shape[1]):
+                    search[node, row, column] = net[node, row, column] = column == outcome
+            continue
+        boards[0, going], boards[1, going], boards[2, going] = node, own, opp
+        going += 1
+        moves += count + passes
+    return going, moves
 
 
 @njit(cache=True, nogil=True)
-def lay_out(
-    nodes, prior, legal, first, lines, steps, keys, key, game_key, transpositions, worlds,
-    first_edge, edge_count, edge_action, edge_policy, child_keys, hashes,
+def settle(
+    nodes, prior, value, reward, legal, first, lines, steps, transpositions, worlds, game_key, slots, keys, count,
+    key, search, net, first_edge, edge_count, edge_action, edge_policy, edge_child, child_keys, scratch,
 ):  # fmt: skip
-    """`expansion.lay_out_in_step`: fill the edges of nodes [n] from number `first` on, and their children's keys."""
+    """`expansion.settle` for nodes [n]: fill in values and the edges from number `first` on, and enter the children.
+
+    `child_keys` [moves, 3] and `scratch` [3, moves] are room to work in. Returns the number of nodes, as `insert` does.
+    """
     squares = legal.shape[1] - 1
     order = np.zeros(legal.shape[1], np.int64)
     games = len(game_key)
+    hashes, entries, added = scratch
     edge = 0
     for row in range(len(nodes)):
         node = nodes[row]
+        for outcome in range(value.shape[1]):
+            search[node, 0, outcome] = net[node, 0, outcome] = value[row, outcome]
+            search[node, 1, outcome] = net[node, 1, outcome] = reward[row, outcome]
         own, opp, place = keys[node, 0], keys[node, 1], keys[node, 2]
-        count = 0
+        moves = 0
         for action in range(squares + 1):
             if legal[row, action]:
-                slot = count
+                slot = moves
                 while slot > 0 and prior[row, order[slot - 1]] < prior[row, action]:
                     order[slot] = order[slot - 1]
                     slot -= 1
                 order[slot] = action
-                count += 1
-        first_edge[node], edge_count[node] = first + edge, count
-        for slot in range(count):
+                moves += 1
+        first_edge[node], edge_count[node] = first + edge, moves
+        for slot in range(moves):
             action = order[slot]
             edge_action[first + edge], edge_policy[first + edge] = action, prior[row, action]
             square = np.int64(1) << action if action < squares else np.int64(0)
@@ -155,6 +186,13 @@ def lay_out(
             state = _mixed(np.uint64(child_keys[edge, 1]), state)
             hashes[edge] = np.int64(_mixed(np.uint64(salt), state))
             edge += 1
+    count, fresh = insert(child_keys, hashes, slots, keys, count, entries, added)
+    if count <= len(keys):
+        for edge in range(len(entries)):
+            edge_child[first + edge] = ~entries[edge]
+        for row in added[:fresh]:
+            key[entries[row]] = hashes[row]
+    return count
 
 
 @njit(cache=True, nogil=True)

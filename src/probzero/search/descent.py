@@ -29,17 +29,14 @@ def descend(tree: Tree, roots: torch.Tensor, particles: torch.Tensor, splitting:
 
 
 def _descend_compiled(tree: Tree, roots: torch.Tensor, particles: torch.Tensor, splitting: str, salt: int) -> Descent:
-    most = int(particles.sum())
+    most, arrays = int(particles.sum()), tree.arrays
     touched = torch.empty(most * (len(tree.rank_heads) // 2), dtype=torch.int64)
     leaves = torch.empty(most, dtype=torch.int64)
-    arrays = (
-        tree.key, tree.rank, tree.evaluated, tree.closed, tree.visits, tree.volume, tree.first_edge, tree.edge_count,
-        tree.edge_child, tree.edge_policy, tree.edge_visits, tree.rank_heads, tree.scratch, touched, leaves,
-    )  # fmt: skip
-    systematic = splitting == "systematic"
     split, found = compiled.descend(
-        roots.numpy(), particles.numpy(), salt, systematic, *(array.numpy() for array in arrays)
-    )
+        roots.numpy(), particles.numpy(), salt, splitting == "systematic", arrays.key, arrays.rank, arrays.evaluated,
+        arrays.closed, arrays.visits, arrays.volume, arrays.first_edge, arrays.edge_count, arrays.edge_child,
+        arrays.edge_policy, arrays.edge_visits, arrays.rank_heads, arrays.scratch, touched.numpy(), leaves.numpy(),
+    )  # fmt: skip
     return Descent(touched[:split].flip(0), None, leaves[:found])
 
 

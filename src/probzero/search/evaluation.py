@@ -8,6 +8,7 @@ import torch
 
 from probzero.config import Search
 from probzero.network.inference import Evaluation
+from probzero.search.arrays import zeros
 from probzero.search.table import KeyTable, hash_rows
 
 Evaluate = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], Evaluation]  # own [n], opp [n], legal [n, A]
@@ -22,9 +23,9 @@ class CachedEvaluation:
     def __init__(self, evaluate: Evaluate, actions: int, capacity: int, device: torch.device) -> None:
         self.evaluate = evaluate
         self.table = KeyTable(capacity, 2, "evaluation cache", device)  # keys: own, opp
-        self.prior = torch.zeros(capacity, actions, device=device)
-        self.value = torch.zeros(capacity, 3, device=device)
-        self.reward = torch.zeros(capacity, 3, device=device)
+        self.prior = zeros(capacity, actions, device=device)
+        self.value = zeros(capacity, 3, device=device)
+        self.reward = zeros(capacity, 3, device=device)
 
     def __call__(self, own: torch.Tensor, opp: torch.Tensor, legal: torch.Tensor) -> Evaluation:
         if self.table.count + len(own) > self.table.capacity:
@@ -32,13 +33,14 @@ class CachedEvaluation:
         if len(own) > self.table.capacity:
             return self.evaluate(own, opp, legal)
         keys = torch.stack([own, opp], dim=1)
+        held = self.table.count
         entries, added = self.table.insert(keys, hash_rows(keys))
+        stored = (self.prior, self.value, self.reward)
         if len(added):
-            fresh = self.evaluate(own[added], opp[added], legal[added])
-            self.prior[entries[added]] = fresh.prior
-            self.value[entries[added]] = fresh.value
-            self.reward[entries[added]] = fresh.reward
-        return Evaluation(self.prior[entries], self.value[entries], self.reward[entries])
+            fresh = self.evaluate(*(part.index_select(0, added) for part in (own, opp, legal)))
+            for store, column in zip(stored, fresh, strict=True):
+                store[held : self.table.count] = column  # rows were added in the order of entries
+        return Evaluation(*(store.index_select(0, entries) for store in stored))
 
 
 def remembered(evaluate: Evaluate, settings: Search, actions: int, capacity: int, device: torch.device) -> Evaluate:

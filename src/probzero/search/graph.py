@@ -6,13 +6,12 @@ from abc import ABC, abstractmethod
 
 import torch
 
-from probzero import wdl
 from probzero.config import Search
 from probzero.network.inference import Evaluation
 from probzero.random_keys import key
 from probzero.search.choice import Moves
 from probzero.search.evaluation import Evaluate
-from probzero.search.expansion import add_edges, legal_moves
+from probzero.search.expansion import reach, settle
 from probzero.search.tree import Tree
 
 SIMULATIONS_PER_LEAF = 4  # when leaves are counted: simulations that end in known positions need no evaluation
@@ -26,7 +25,9 @@ class GraphSearch(ABC):
         self.evaluate = evaluate
         self.settings = settings
         self.leaf_evaluations = 0  # leaves that needed an evaluation, from the cache or the network
-        self.spent = torch.zeros(tree.games, dtype=torch.int64, device=tree.device)  # [G] the same, for one move
+        self.spent = torch.zeros(
+            tree.games, dtype=torch.int64, device=tree.device
+        )  # [G] the same for one move, if it counts
 
     @abstractmethod
     def simulate(self, roots: torch.Tensor, particles: torch.Tensor, salt: int) -> None:
@@ -64,41 +65,28 @@ class GraphSearch(ABC):
         self.spent[games] = 0
         self.evaluate_roots(games)
         leaves = self.settings.budget == "leaves"
+        roots, everything = self.tree.root[games], torch.full_like(games, particles)
         for batch in range(batches * SIMULATIONS_PER_LEAF if leaves else batches):
-            going = games[~self.tree.closed[self.tree.root[games]]]
-            sent = torch.full_like(going, particles)
+            sent = everything * ~self.tree.closed.index_select(0, roots)
             if leaves:
-                left = particles * batches - self.spent[going]
+                left = particles * batches - self.spent[games]
                 sent = torch.minimum(sent, left if batch else left.clamp(min=1))  # one simulation at least
-                going, sent = going[sent > 0], sent[sent > 0]
-            if not len(going):
+            going = sent > 0
+            if not going.any():
                 return
-            self.simulate(self.tree.root[going], sent, key("split", step, batch))
+            self.simulate(roots[going], sent[going], key("split", step, batch))
 
     def _evaluate(self, nodes: torch.Tensor) -> None:
         """Give distinct new nodes [n] their values: the true outcome at terminals, an estimate elsewhere."""
         if not len(nodes):
             return
-        tree, rules = self.tree, self.tree.rules
-        own, opp = tree.own[nodes], tree.opp[nodes]
-        legal, rank = legal_moves(tree, own, opp)
-        over = ~legal.any(1)
-        tree.evaluated[nodes] = True
-        tree.closed[nodes] = over
-        tree.rank[nodes] = rank
-        if over.any():
-            outcome = wdl.from_result(rules.result(own[over], opp[over]))[:, None]
-            tree.search[nodes[over]] = outcome
-            tree.net[nodes[over]] = outcome
-            nodes, own, opp, legal = nodes[~over], own[~over], opp[~over], legal[~over]
-        if len(nodes):
-            self.leaf_evaluations += len(nodes)
-            self.spent.index_add_(0, tree.game(nodes), torch.ones_like(nodes))
-            evaluation = self.estimate(nodes, own, opp, legal)
-            estimate = torch.stack([evaluation.value, evaluation.reward], dim=1)
-            tree.search[nodes] = estimate
-            tree.net[nodes] = estimate
-            add_edges(tree, nodes, evaluation.prior, legal)
+        reached = reach(self.tree, nodes)
+        count = len(reached.nodes)
+        if count:
+            self.leaf_evaluations += count
+            if self.settings.budget == "leaves":
+                self.spent.index_add_(0, self.tree.game(reached.nodes), torch.ones_like(reached.nodes))
+            settle(self.tree, reached, self.estimate(reached.nodes, reached.own, reached.opp, reached.legal))
 
     def estimate(self, nodes: torch.Tensor, own: torch.Tensor, opp: torch.Tensor, legal: torch.Tensor) -> Evaluation:
         """Return priors and values of nodes [n]: what the network says of their positions."""

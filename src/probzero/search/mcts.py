@@ -16,6 +16,7 @@ from probzero import wdl
 from probzero.config import Search
 from probzero.random_keys import key, uniform
 from probzero.search import compiled
+from probzero.search.arrays import zeros
 from probzero.search.choice import Moves
 from probzero.search.evaluation import Evaluate
 from probzero.search.graph import GraphSearch
@@ -38,7 +39,7 @@ class MctsSearch(GraphSearch):
     def __init__(self, tree: Tree, evaluate: Evaluate, settings: Search) -> None:
         super().__init__(tree, evaluate, settings)
         device = tree.device
-        self.edge_value = torch.zeros(len(tree.edge_child), dtype=torch.float64, device=device)  # [E] W, for the mover
+        self.edge_value = zeros(len(tree.edge_child), dtype=torch.float64, device=device)  # [E] W, for the mover
         self.low = torch.full((tree.games,), torch.inf, dtype=torch.float64, device=device)  # [G] least Q of a search
         self.high = torch.full((tree.games,), -torch.inf, dtype=torch.float64, device=device)  # [G] and greatest
 

@@ -27,7 +27,7 @@ class ParticleSearch(GraphSearch):
     def simulate(self, roots: torch.Tensor, particles: torch.Tensor, salt: int) -> None:
         descent = self.descend(self.tree, roots, particles, self.settings.splitting, salt)
         self._evaluate(descent.leaves)
-        games = self.tree.game(descent.nodes)
+        games = self.tree.game(descent.nodes) if self.tree.in_step else None  # GPUs alone want to know
         backup(self.tree, descent.nodes, descent.level_sizes, games, self.settings.temperature)
 
     def moves(self, games: torch.Tensor) -> Moves:

@@ -7,8 +7,10 @@ import torch
 from probzero.errors import bad
 from probzero.random_keys import mix
 from probzero.search import compiled
+from probzero.search.arrays import zeros
 
-_EMPTY = compiled.EMPTY
+EMPTY = compiled.EMPTY
+BIDS = -(1 << 62)  # bids for a slot are below every entry
 
 
 def hash_rows(words: torch.Tensor) -> torch.Tensor:
@@ -31,9 +33,9 @@ class KeyTable:
         self.what = what  # the setting that bounds the table, for the error
         self.count = 0
         self.in_step = device.type != "cpu" if in_step is None else in_step  # tensor operations, no compiled loop
-        self.keys = torch.zeros(capacity, width, dtype=torch.int64, device=device)  # [capacity, width]
+        self.keys = zeros(capacity, width, dtype=torch.int64, device=device)  # [capacity, width]
         size = 1 << max(4, (2 * capacity - 1).bit_length())  # at most half full
-        self.slots = torch.full((size,), _EMPTY, dtype=torch.int64, device=device)  # entry, or _EMPTY
+        self.slots = zeros(size, dtype=torch.int64, device=device)  # entry + 1, or EMPTY
 
     def insert(self, keys: torch.Tensor, hashes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Find each key [n, width] by its hash [n], adding it if absent.
@@ -52,7 +54,7 @@ class KeyTable:
             entries.numpy(),
             added.numpy(),
         )
-        self._reserve(count - self.count)
+        self.reserve(count - self.count)
         return entries, added[:fresh]
 
     def _insert_in_step(self, keys: torch.Tensor, hashes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -68,28 +70,29 @@ class KeyTable:
         slots = hashes & mask
         while len(todo):
             held = self.slots[slots]
-            empty = held == _EMPTY
+            empty = held == EMPTY
             if empty.any():
-                bids = todo - _EMPTY
+                bids = todo + BIDS
                 self.slots.scatter_reduce_(0, slots[empty], bids[empty], "amin")
                 won = self.slots[slots] == bids
                 winners = todo[won]
-                first = self._reserve(len(winners))
+                first = self.reserve(len(winners))
                 numbers = torch.arange(first, self.count, device=hashes.device)
                 self.keys[first : self.count] = keys[winners]
-                self.slots[slots[won]] = numbers
+                self.slots[slots[won]] = numbers + 1
                 added.append(winners)
                 held = self.slots[slots]
-            same = (self.keys[held] == keys[todo]).all(-1)
-            entries[todo[same]] = held[same]
+            same = (self.keys[held - 1] == keys[todo]).all(-1)
+            entries[todo[same]] = held[same] - 1
             todo, slots = todo[~same], (slots[~same] + 1) & mask
         return entries, torch.cat(added) if added else todo
 
     def clear(self) -> None:
         self.count = 0
-        self.slots.fill_(_EMPTY)
+        self.slots.fill_(EMPTY)
 
-    def _reserve(self, count: int) -> int:
+    def reserve(self, count: int) -> int:
+        """Take the next `count` entries; return the first of them."""
         first = self.count
         if first + count > self.capacity:
             raise bad("memory", self.what, f"at most {self.capacity} positions", f"{first + count} needed")

@@ -10,12 +10,14 @@ MCTS explores them in any order.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import torch
 
 from probzero.games.othello import Othello
 from probzero.kernels.winner_prob import winner_prob
 from probzero.random_keys import mix
+from probzero.search.arrays import zeros
 from probzero.search.table import KeyTable, hash_rows
 
 EDGES_PER_NODE = 3  # room for edges as a multiple of the room for nodes; transpositions make edges outnumber nodes
@@ -57,29 +59,32 @@ class Tree:
         self.games = games
         self.worlds = 1  # nodes of different worlds never meet, though game and position be the same
         self.table = KeyTable(capacity, 3, what, device, self.in_step)  # [M, 3] keys: own, opp, game + games · world
-        self.key = torch.zeros(capacity, dtype=torch.int64, device=device)  # [M] hash of game and position
-        self.rank = torch.zeros(capacity, dtype=torch.int16, device=device)  # [M] orders a game's nodes; see the rules
-        self.evaluated = torch.zeros(capacity, dtype=torch.bool, device=device)  # [M]
-        self.closed = torch.zeros(capacity, dtype=torch.bool, device=device)  # [M] terminal or exhausted
-        self.visits = torch.zeros(capacity, dtype=torch.int32, device=device)  # [M] particles that came through
-        self.volume = torch.zeros(
-            capacity, dtype=torch.int32, device=device
-        )  # [M] particles waiting; 0 between batches
-        self.first_edge = torch.zeros(capacity, dtype=torch.int64, device=device)  # [M]
-        self.edge_count = torch.zeros(capacity, dtype=torch.int64, device=device)  # [M] legal moves; 0 at terminals
-        self.search = torch.zeros(capacity, 2, 3, device=device)  # [M, 2, 3] value_search, value_target
-        self.net = torch.zeros(capacity, 2, 3, device=device)  # [M, 2, 3] value_net, reward_net
-        self.edge_child = torch.zeros(edges, dtype=torch.int64, device=device)  # [E] child; ~child while unexplored
-        self.edge_policy = torch.zeros(edges, device=device)  # [E] policy_search
-        self.edge_action = torch.zeros(edges, dtype=torch.int8, device=device)  # [E]
-        self.edge_visits = torch.zeros(edges, dtype=torch.int32, device=device)  # [E] particles that took the move
+        self.key = zeros(capacity, dtype=torch.int64, device=device)  # [M] hash of game and position
+        self.rank = zeros(capacity, dtype=torch.int16, device=device)  # [M] orders a game's nodes; see the rules
+        self.evaluated = zeros(capacity, dtype=torch.bool, device=device)  # [M]
+        self.closed = zeros(capacity, dtype=torch.bool, device=device)  # [M] terminal or exhausted
+        self.visits = zeros(capacity, dtype=torch.int32, device=device)  # [M] particles that came through
+        self.volume = zeros(capacity, dtype=torch.int32, device=device)  # [M] particles waiting; 0 between batches
+        self.first_edge = zeros(capacity, dtype=torch.int64, device=device)  # [M]
+        self.edge_count = zeros(capacity, dtype=torch.int64, device=device)  # [M] legal moves; 0 at terminals
+        self.search = zeros(capacity, 2, 3, device=device)  # [M, 2, 3] value_search, value_target
+        self.net = zeros(capacity, 2, 3, device=device)  # [M, 2, 3] value_net, reward_net
+        self.edge_child = zeros(edges, dtype=torch.int64, device=device)  # [E] child; ~child while unexplored
+        self.edge_policy = zeros(edges, device=device)  # [E] policy_search
+        self.edge_action = zeros(edges, dtype=torch.int8, device=device)  # [E]
+        self.edge_visits = zeros(edges, dtype=torch.int32, device=device)  # [E] particles that took the move
         self.edge_child[0] = ~0  # edge 0 belongs to no node: it stands for absent edges, never explored, of no weight
         self.edges = 1
-        self.root = torch.zeros(games, dtype=torch.int64, device=device)  # [G]
-        self.game_key = torch.zeros(games, dtype=torch.int64, device=device)  # [G] root of the game's randomness
+        self.root = zeros(games, dtype=torch.int64, device=device)  # [G]
+        self.game_key = zeros(games, dtype=torch.int64, device=device)  # [G] root of the game's randomness
         self._slots = torch.arange(rules.actions, device=device)
-        self.scratch = torch.zeros(capacity, dtype=torch.int64, device=device)  # [M] of use within one call only
+        self.scratch = zeros(capacity, dtype=torch.int64, device=device)  # [M] of use within one call only
         self.rank_heads = torch.full((2 * rules.squares + 2,), -1, device=device)  # [ranks] −1 between calls
+        self.arrays = SimpleNamespace()  # for compiled loops: the same memory by the same names, as numpy sees it
+        if device.type == "cpu":
+            tensors = {**vars(self), "keys": self.table.keys, "slots": self.table.slots}
+            views = {name: part.numpy() for name, part in tensors.items() if isinstance(part, torch.Tensor)}
+            self.arrays = SimpleNamespace(**views)
 
     @property
     def own(self) -> torch.Tensor:
