@@ -16,7 +16,7 @@ import torch
 from probzero.benchmarks.rows import Row
 from probzero.config import Config
 from probzero.games.othello import SIZES, Othello
-from probzero.learning import selfplay
+from probzero.learning import selfplay, targets
 from probzero.learning.played import PlayedMoves
 from probzero.network.inference import Evaluator
 from probzero.network.model import build
@@ -37,7 +37,7 @@ COMPONENTS: dict[str, list[tuple[Any, str]]] = {
     "selection": [(particle, "descend"), (mcts, "_select_compiled")],
     "backup": [(particle, "backup"), (mcts, "_add_results_compiled")],
     "sampling": [(selfplay, "sample"), (GraphSearch, "advance")],
-    "targets": [(selfplay, "extract"), (PlayedMoves, "samples")],
+    "targets": [(targets, "extract"), (PlayedMoves, "samples")],
 }
 
 

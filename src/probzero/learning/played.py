@@ -16,7 +16,7 @@ from probzero.search.choice import Moves
 
 @dataclass
 class PlayedMoves:
-    """What was noted ply by ply while the games of a shard were played. n games are still going at a ply."""
+    """The record of MCTS: positions, visits and values ply by ply. n games are still going at a ply."""
 
     rules: Othello
     games: list[torch.Tensor] = field(default_factory=list)  # [n]

@@ -5,25 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import pandas as pd
 import torch
 
-from probzero.config import Config, SelfPlay
+from probzero.config import Config, SelfPlay, Targets
 from probzero.errors import bad
 from probzero.games.othello import Othello, move_names, othello
 from probzero.learning.dataset import Samples
 from probzero.learning.played import PlayedMoves
 from probzero.learning.resignation import Resignation
-from probzero.learning.targets import extract
+from probzero.learning.targets import SearchedGraph
 from probzero.network.inference import Evaluator
 from probzero.random_keys import key, uniform
 from probzero.search.build import SearchFactory
-from probzero.search.choice import sample
+from probzero.search.choice import Moves, sample
 from probzero.search.graph import GraphSearch
-from probzero.search.mcts import MctsSearch
-from probzero.search.particle import ParticleSearch
 from probzero.search.tree import Tree
 
 
@@ -38,6 +36,18 @@ class Shard:
     samples: Samples  # of all positions of the search graphs, merged
     games: pd.DataFrame  # game, opening_moves, moves, plies (without the opening), margin, result, resigned
     metrics: dict[str, Any]
+
+
+class Record(Protocol):
+    """What is kept of the games of a shard while they are played, for their samples."""
+
+    def note(
+        self, games: torch.Tensor, own: torch.Tensor, opp: torch.Tensor, moves: Moves, value: torch.Tensor
+    ) -> None:
+        """Note positions own, opp [n] of games [n] as they were searched, before a move is played."""
+
+    def samples(self, result: torch.Tensor, settings: Targets) -> Samples:
+        """Return the samples; result [G] (+1, 0, −1) is that of the player who moved first."""
 
 
 Progress = Callable[[int, int], None]  # plies played, games still going
@@ -58,27 +68,29 @@ def play_shard(
     search = factory.start(opening.own, opening.opp, game_key)
     tree, games = search.tree, torch.arange(settings.games, device=device)
     resignation = Resignation(settings, game_key)
-    noted = PlayedMoves(rules)
+    record: Record = PlayedMoves(rules)
+    if config.search.algorithm == "particle":
+        record = SearchedGraph(tree, config.search.temperature)
 
-    moves, played, exhausted = [], [], 0
+    moves, exhausted = [], 0
     going = games
     for ply in range(rules.longest_game):
-        if isinstance(search, MctsSearch) and settings.noise > 0:
+        if settings.noise > 0:
             search.add_noise(going, settings.noise, settings.noise_concentration, ply)
         search.run(going, settings.particles, settings.batches, ply)
-        going = going[~resignation.now(going, search.value(going), ply)]
+        value = search.value(going)
+        stays = ~resignation.now(going, value, ply)
+        going, value = going[stays], value[stays]
         if not len(going):
             break
         roots, offered = tree.root[going], search.moves(going)
         exhausted += int(tree.closed[roots].sum())
-        if isinstance(search, MctsSearch):
-            noted.note(going, tree.own[roots], tree.opp[roots], offered, search.value(going))
-        played.append(roots)
+        record.note(going, tree.own[roots], tree.opp[roots], offered, value)
         action = sample(offered, game_key[going], ply, temperature_at(settings, ply), settings.exploration)
         search.advance(going, action)
-        record = torch.full_like(games, -1)
-        record[going] = action
-        moves.append(record)
+        made = torch.full_like(games, -1)
+        made[going] = action
+        moves.append(made)
         going = going[~rules.terminal(tree.own[tree.root[going]], tree.opp[tree.root[going]])]
         if progress is not None:
             progress(ply + 1, len(going))
@@ -87,10 +99,7 @@ def play_shard(
     if not moves:
         raise bad("self-play", "selfplay.resign_below", "a value that lets games be played", settings.resign_below)
     games_table, result = _games(rules, tree, opening.moves, torch.stack(moves, dim=1), resignation)
-    if isinstance(search, ParticleSearch):
-        samples = extract(tree, config.search.temperature, config.targets, torch.cat(played))
-    else:
-        samples = noted.samples(result, config.targets)
+    samples = record.samples(result, config.targets)
     metrics = {
         "iteration": iteration,
         "shard": shard,

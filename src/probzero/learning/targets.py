@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import numpy as np
 import torch
 
@@ -9,7 +11,27 @@ from probzero import wdl
 from probzero.config import Targets
 from probzero.kernels.backup import backup
 from probzero.learning.dataset import Samples, merge
+from probzero.search.choice import Moves
 from probzero.search.tree import Edges, Tree
+
+
+@dataclass
+class SearchedGraph:
+    """The record of particle search: the graph itself, and at which nodes moves were played."""
+
+    tree: Tree
+    temperature: float
+    played: list[torch.Tensor] = field(default_factory=list)  # [n]
+
+    def note(
+        self, games: torch.Tensor, own: torch.Tensor, opp: torch.Tensor, moves: Moves, value: torch.Tensor
+    ) -> None:
+        """Note the roots of games [n]; all else is in the graph."""
+        self.played.append(self.tree.root[games])
+
+    def samples(self, result: torch.Tensor, settings: Targets) -> Samples:
+        """Return the samples of the graph, whose terminals tell the results."""
+        return extract(self.tree, self.temperature, settings, torch.cat(self.played))
 
 
 def _interior(tree: Tree) -> tuple[torch.Tensor, list[int]]:

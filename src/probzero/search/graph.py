@@ -5,10 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import torch
+from scipy.special import gammaincinv
 
 from probzero.config import Search
 from probzero.network.inference import Evaluation
-from probzero.random_keys import key
+from probzero.random_keys import key, uniform
 from probzero.search.choice import Moves
 from probzero.search.evaluation import Evaluate
 from probzero.search.expansion import reach, settle
@@ -56,6 +57,19 @@ class GraphSearch(ABC):
         self.tree.root[games] = self.tree.child_of(self.tree.root[games], action)
         if not self.settings.reuse:
             self.tree.restart(games)
+
+    def add_noise(self, games: torch.Tensor, share: float, concentration: float, ply: int) -> None:
+        """Mix Dirichlet noise into the priors of the roots of games [n]: P ← (1 − share)·P + share·noise."""
+        self.evaluate_roots(games)
+        edges = self.tree.edges_of(self.tree.root[games])
+        slots = torch.arange(edges.index.shape[1], device=self.tree.device)
+        drawn = uniform((self.tree.game_key[games] ^ key("noise", ply))[:, None], slots).cpu().numpy()
+        # A Dirichlet draw is gamma draws normalised; a gamma draw is its distribution's quantile of a uniform one.
+        gamma = torch.from_numpy(gammaincinv(concentration, drawn)).to(self.tree.device) * edges.real
+        total = gamma.sum(1, keepdim=True)
+        noise = torch.where(total > 0, gamma / total, edges.real / edges.real.sum(1, keepdim=True))
+        mixed = (1 - share) * self.tree.edge_policy[edges.index] + share * noise.float()
+        self.tree.edge_policy[edges.index[edges.real]] = mixed[edges.real]
 
     def run(self, games: torch.Tensor, particles: int, batches: int, step: int) -> None:
         """Search games [n] with `batches` simulation batches; `step` numbers the call within each game.

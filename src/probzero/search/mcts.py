@@ -10,11 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import torch
-from scipy.special import gammaincinv
 
 from probzero import wdl
 from probzero.config import Search
-from probzero.random_keys import key, uniform
 from probzero.search import compiled
 from probzero.search.arrays import zeros
 from probzero.search.choice import Moves
@@ -65,19 +63,6 @@ class MctsSearch(GraphSearch):
         edges = self.tree.edges_of(self.tree.root[games])
         visits = self.tree.edge_visits[edges.index].sum(1)
         return self.edge_value[edges.index].sum(1) / visits.clamp(min=1)
-
-    def add_noise(self, games: torch.Tensor, share: float, concentration: float, ply: int) -> None:
-        """Mix Dirichlet noise into the priors of the roots of games [n]: P ← (1 − share)·P + share·noise."""
-        self.evaluate_roots(games)
-        edges = self.tree.edges_of(self.tree.root[games])
-        slots = torch.arange(edges.index.shape[1], device=self.tree.device)
-        drawn = uniform((self.tree.game_key[games] ^ key("noise", ply))[:, None], slots).cpu().numpy()
-        # A Dirichlet draw is gamma draws normalised; a gamma draw is its distribution's quantile of a uniform one.
-        gamma = torch.from_numpy(gammaincinv(concentration, drawn)).to(self.tree.device) * edges.real
-        total = gamma.sum(1, keepdim=True)
-        noise = torch.where(total > 0, gamma / total, edges.real / edges.real.sum(1, keepdim=True))
-        mixed = (1 - share) * self.tree.edge_policy[edges.index] + share * noise.float()
-        self.tree.edge_policy[edges.index[edges.real]] = mixed[edges.real]
 
 
 def _select_compiled(search: MctsSearch, roots: torch.Tensor) -> Paths:
