@@ -13,7 +13,13 @@ from probzero.report.comparison_inputs import COSTS, IDEAS, MAIN
 DISCS = np.arange(4, 24)
 POSITIONS = np.array([2, 2, 6, 26, 30, 34, 36, 38, 40, 40, 40, 40, 38, 36, 36, 34, 32, 30, 30, 26])
 ASYMPTOTES = {0: 0.86, 96: 0.955, 384: 0.985}
-WORTH = dict(zip((*MAIN, *IDEAS), (0, -0.35, -0.25, -1.1, -0.3, -0.22, -0.12, -0.18, -0.04, -0.02, 0.03), strict=True))
+WORTH = dict(
+    zip(
+        (*MAIN, *IDEAS),
+        (0, -0.35, -0.28, -0.25, -1.1, -0.3, -0.22, -0.12, -0.18, -0.15, -0.04, -0.02, 0.03),
+        strict=True,
+    )
+)
 ANCHORS = {"random": -580.0, "greedy": -520.0, "mobility": -400.0, "perfect": 70.0}
 
 

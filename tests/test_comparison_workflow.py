@@ -34,7 +34,7 @@ def small(folder: Path) -> Path:
 
 def test_the_comparison_plans_every_variant_and_seed(tmp_path: Path) -> None:
     jobs = planned(snakemake(tmp_path, "--dry-run", "--quiet", "rules", configfile=CONFIG / "comparison.yaml"))
-    learners, seeds, iterations = 10, 3, 10
+    learners, seeds, iterations = 12, 3, 10
     assert jobs["init"] == learners * seeds
     assert jobs["selfplay"] == jobs["train"] == learners * seeds * iterations
     assert jobs["points"] == (learners + 1) * seeds

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
+import committed
 import pytest
-import yaml
 
-from probzero import comparison, config
+from probzero import config
 from probzero.comparison import Comparison
 
-CONFIG = Path(__file__).parent.parent / "config"
 OPTIONS = (
     "policy_moves", "policy_sharpness", "undecided_draw", "phase_balance", "policy_weight", "visit_exponent",
     "batch_size", "gradient_clip",
 )  # fmt: skip
-
-
-def committed(name: str) -> Comparison:
-    return comparison.parse(yaml.safe_load((CONFIG / f"{name}.yaml").read_text(encoding="utf-8")), f"{name}.yaml")
 
 
 def learning(variant: Any) -> dict[str, Any]:
@@ -31,22 +25,20 @@ def learning(variant: Any) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def settings() -> Comparison:
-    return committed("settings")
+    return committed.parsed(name="settings")
 
 
 def test_its_reference_trains_as_the_default_does(settings: Comparison) -> None:
-    default = config.load(CONFIG / "laptop.yaml")
+    default = config.load(committed.CONFIG / "laptop.yaml")
     ours = settings.variants[settings.reference]
     for option in OPTIONS:
         assert getattr(ours.training, option) == getattr(default.training, option), option
     assert (ours.network, ours.targets) == (default.network, default.targets)
 
 
-def test_plain_is_the_probzero_of_the_comparison(settings: Comparison) -> None:
-    mine, theirs = learning(settings.variants["plain"]), learning(committed("comparison").variants["probzero"])
-    for step in ("batch_size", "gradient_clip"):  # the one is the default's, the other must fit the policy's weight
-        mine["training"].pop(step), theirs["training"].pop(step)
-    assert mine == theirs
+@pytest.mark.parametrize(("mine", "theirs"), [("probzero", "probzero"), ("plain", "plain-training")])
+def test_it_stands_beside_the_comparison(mine: str, theirs: str, settings: Comparison) -> None:
+    assert learning(settings.variants[mine]) == learning(committed.parsed().variants[theirs])
 
 
 def test_every_other_variant_changes_one_setting(settings: Comparison) -> None:

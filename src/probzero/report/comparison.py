@@ -13,7 +13,7 @@ import pandas as pd
 
 from probzero.arena.elo import Estimate
 from probzero.report import seeds
-from probzero.report.comparison_inputs import COSTS, IDEAS, RAW, Comparison, Shares
+from probzero.report.comparison_inputs import COSTS, IDEAS, MAIN, RAW, SETTING, Comparison, Shares
 from probzero.report.efficiency import ROUNDING, THRESHOLDS
 
 EQUAL = ("games", "leaf_evaluations_per_move", "samples_seen")  # what variants should have spent alike
@@ -113,13 +113,13 @@ def elo_table(found: Comparison) -> pd.DataFrame:
 def ablations_table(found: Comparison) -> pd.DataFrame:
     """Return what each ablation costs: reference less ablation on raw share, searched share and Elo, with Welch's t."""
     rows: list[Row] = []
-    for variant in (name for name in IDEAS if name in found.variants and name != found.reference):
+    for variant in (name for name in found.variants if name not in (found.reference, *MAIN)):
         effects = {
             "raw": _effect(found.final(found.reference, RAW), found.final(variant, RAW)),
             "searched": _effect(found.final(found.reference, found.largest), found.final(variant, found.largest)),
             "elo": seeds.welch(*(found.rated(name)["rating"].to_numpy() for name in (found.reference, variant))),
         }
-        row: Row = {"idea": IDEAS[variant], "variant": variant, "particles": found.largest}
+        row: Row = {"idea": IDEAS.get(variant, SETTING), "variant": variant, "particles": found.largest}
         for name, effect in effects.items():
             row |= {f"{name}_effect": effect.value, **_bounds(f"{name}_t_", effect)}
         rows.append(row)

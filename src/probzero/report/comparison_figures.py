@@ -16,7 +16,13 @@ from matplotlib.ticker import MaxNLocator
 from probzero.report import style
 from probzero.report.comparison_inputs import MAIN, RAW
 
-NAMES = {"probzero": "ProbZero", "alphazero": "AlphaZero", "alphazero-minmax": "AlphaZero, min–max", "uct": "UCT"}
+NAMES = {
+    "probzero": "ProbZero",
+    "alphazero": "AlphaZero",
+    "alphazero-alike": "AlphaZero, trained alike",
+    "alphazero-minmax": "AlphaZero, min–max",
+    "uct": "UCT",
+}
 LOOKS = ((style.BLUE, "o"), (style.VERMILION, "s"), (style.GREEN, "^"), (style.PURPLE, "D"), (style.ORANGE, "v"),
          (style.SKY, "P"), (style.BLACK, "X"), (style.GREY, "<"))  # fmt: skip
 ROW = 0.19  # inches of height of a row of text
@@ -53,9 +59,9 @@ def _plot_curves(
     scales = {"leaf_evaluations": 1e6, "seconds": _time_unit(curves["seconds"])}
     with style.figure(style.DOUBLE, 4.8, rows=2, columns=2) as (drawn, panels):
         for axes, (budget, cost) in zip(panels, ((budget, cost) for budget in budgets for cost in costs), strict=True):
-            for name, look in zip(names, LOOKS, strict=False):
+            for number, name in enumerate(names):
                 rows = curves[(curves["variant"] == name) & (curves["particles"] == budget)]
-                _curve(axes, rows, rows[cost] / scales[cost], look, label(name), name in banded)
+                _curve(axes, rows, rows[cost] / scales[cost], number, label(name), name in banded)
             axes.set_title(budgets[budget])
             axes.set_xlabel(costs[cost])
             axes.set_ylabel("Exact result kept (%)")
@@ -68,8 +74,10 @@ def _plot_curves(
         style.save(drawn, png, pdf)
 
 
-def _curve(axes: Axes, rows: pd.DataFrame, x: pd.Series, look: tuple[str, str], name: str, banded: bool) -> None:
-    colour, marker = look
+def _curve(axes: Axes, rows: pd.DataFrame, x: pd.Series, number: int, name: str, banded: bool) -> None:
+    """Draw one variant; when colours come round again, the lines are dashed."""
+    colour, marker = LOOKS[number % len(LOOKS)]
+    line = ("-", "--")[number // len(LOOKS) % 2]
     if len(rows) == 1:
         axes.axhline(100 * rows["mean"].iloc[0], color=colour, linestyle=":", label=name)
     elif len(rows):
@@ -77,7 +85,7 @@ def _curve(axes: Axes, rows: pd.DataFrame, x: pd.Series, look: tuple[str, str], 
         if banded:
             axes.fill_between(x, low, high, color=colour, alpha=style.BAND, linewidth=0)
         every = max(1, len(rows) // 10)
-        axes.plot(x, 100 * rows["mean"], color=colour, marker=marker, markevery=every, label=name)
+        axes.plot(x, 100 * rows["mean"], line, color=colour, marker=marker, markevery=every, label=name)
 
 
 def _time_unit(seconds: pd.Series) -> float:

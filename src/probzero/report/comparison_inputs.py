@@ -25,16 +25,18 @@ CHECKPOINT = ["variant", "particles", "iteration"]
 POINTS = (*CHECKPOINT, "seed", "discs", "positions", "kept", *COSTS)
 RATINGS = ("seed", "player", "rating", "standard_error")
 NAMES = ("variant", "player")
-MAIN = ("probzero", "alphazero", "alphazero-minmax", "uct")
+MAIN = ("probzero", "alphazero", "alphazero-alike", "alphazero-minmax", "uct")
 IDEAS = {
     "root-only": "whole-tree targets",
     "visit-policy": "winner_prob policy targets",
     "no-bootstrap": "reward bootstrap",
     "no-reward": "reward bootstrap",
+    "plain-training": "training for the policy",
     "multinomial": "engineering",
     "no-reuse": "engineering",
     "no-dag": "engineering",
 }  # of each ablation, what it takes away
+SETTING = "settings"  # what any other variant changes
 
 
 @dataclass(frozen=True)
