@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from probzero import files, wdl
 from probzero.errors import bad
@@ -35,7 +36,7 @@ class Samples:
 
     def take(self, rows: np.ndarray) -> Samples:
         """Return the samples with these indices."""
-        return Samples(*(column[rows] for column in self.columns()))
+        return Samples(*(column.take(rows, axis=0) for column in self.columns()))
 
     def columns(self) -> tuple[np.ndarray, ...]:
         """Return the seven arrays, in the order above."""
@@ -44,6 +45,8 @@ class Samples:
 
 def concatenate(parts: list[Samples]) -> Samples:
     """Return the samples of all parts (at least one), in order."""
+    if len(parts) == 1:
+        return parts[0]
     return Samples(*(np.concatenate(column) for column in zip(*(part.columns() for part in parts), strict=True)))
 
 
@@ -114,24 +117,30 @@ def _alone(samples: Samples) -> Samples:
 
 def _averaged(samples: Samples, counts: np.ndarray) -> Samples:
     """Return one sample for each run of counts [k] samples of one position."""
-    starts = np.cumsum(counts) - counts
-
-    def total(column: np.ndarray) -> np.ndarray:
-        return np.add.reduceat(column, starts, axis=0)
-
-    weight = samples.weight.astype(np.float64)[:, None]
-    tried = total(weight * samples.mask)
-    valued = weight * (samples.value.sum(axis=1, keepdims=True) > 0)
-    valid = weight * samples.valid[:, None]
-    valid_total = total(valid)
+    has_value = samples.value.any(axis=1, keepdims=True)
+    valid = samples.valid[:, None]
+    columns = (
+        samples.mask,
+        samples.mask * samples.policy,
+        has_value,
+        has_value * samples.value,
+        valid,
+        valid * samples.reward,
+        np.ones_like(valid),
+    )
+    weights = samples.weight.astype(np.float64)
+    sums = csr_array((weights, np.arange(len(samples)), np.append(0, np.cumsum(counts))))  # [k, n]
+    totals = sums @ np.concatenate(columns, axis=1, dtype=np.float64)
+    ends = np.cumsum([column.shape[1] for column in columns])[:-1]
+    tried, policy, valued, value, validity, reward, weight = np.split(totals, ends, axis=1)
     return Samples(
-        board=samples.board[starts],
-        policy=_normalised(_ratio(total(weight * samples.mask * samples.policy), tried)),
+        board=samples.board[np.cumsum(counts) - counts],
+        policy=_normalised(_ratio(policy, tried)),
         mask=tried > 0,
-        value=_ratio(total(valued * samples.value), total(valued)),
-        reward=_ratio(total(valid * samples.reward), valid_total),
-        valid=valid_total[:, 0] > 0,
-        weight=total(weight)[:, 0],
+        value=_ratio(value, valued),
+        reward=_ratio(reward, validity),
+        valid=validity[:, 0] > 0,
+        weight=weight[:, 0],
     )
 
 
