@@ -97,14 +97,21 @@ def _placements(own, opp, lines, board, steps):
 
 
 @njit(cache=True, nogil=True)
-def _turned(square, own, opp, lines, steps):
-    """Return the discs that a disc of ours on `square`, a single bit, turns."""
+def _flanked(own, opp, lines, steps, below, above):
+    """Fill below and above [4] with the opposing discs that runs from our own discs reach along each line."""
+    for line in range(len(lines)):
+        shift, ahead, behind = lines[line]
+        below[line], above[line] = _runs(own, opp, shift, ahead, behind, steps)
+
+
+@njit(cache=True, nogil=True)
+def _turned(square, opp, lines, steps, below, above):
+    """Return the discs that a disc of ours on `square`, a single bit, turns; `_flanked` gives below and above [4]."""
     turned = np.int64(0)
     for line in range(len(lines)):
         shift, ahead, behind = lines[line]
         up, down = _runs(square, opp, shift, ahead, behind, steps)
-        from_below, from_above = _runs(own, opp, shift, ahead, behind, steps)
-        turned |= (up & from_above) | (down & from_below)
+        turned |= (up & above[line]) | (down & below[line])
     return turned
 
 
@@ -156,6 +163,7 @@ def settle(
     order = np.zeros(legal.shape[1], np.int64)
     games = len(game_key)
     hashes, entries, added = scratch
+    below, above = np.zeros((2, len(lines)), np.int64)
     edge = 0
     for row in range(len(nodes)):
         node = nodes[row]
@@ -173,11 +181,12 @@ def settle(
                 order[slot] = action
                 moves += 1
         first_edge[node], edge_count[node] = first + edge, moves
+        _flanked(own, opp, lines, steps, below, above)
         for slot in range(moves):
             action = order[slot]
             edge_action[first + edge], edge_policy[first + edge] = action, prior[row, action]
             square = np.int64(1) << action if action < squares else np.int64(0)
-            turned = _turned(square, own, opp, lines, steps)
+            turned = _turned(square, opp, lines, steps, below, above)
             salt = game_key[place % games]
             if not transpositions:
                 place, salt = place % games + games * (worlds + edge), key[node]
@@ -232,7 +241,7 @@ def descend(
     roots, particles, salt, systematic, key, rank, evaluated, closed, visits, volume,
     first_edge, edge_count, edge_child, edge_policy, edge_visits, heads, following, touched, leaves,
 ):  # fmt: skip
-    """`descent.descend`: fill touched (a game's nodes in order of rank) and leaves; return how many of each.
+    """`descent.descend`: fill leaves, and touched from its end (a game's nodes by falling rank); return how many.
 
     `heads` [ranks] (all −1) and `following` [M] are lists of waiting nodes, one for each rank.
     """
@@ -248,8 +257,8 @@ def descend(
             while heads[level] >= 0:
                 node = heads[level]
                 heads[level] = following[node]
-                touched[split] = node
                 split += 1
+                touched[-split] = node
                 waiting = volume[node]
                 volume[node] = 0
                 visits[node] += waiting

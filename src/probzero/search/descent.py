@@ -37,7 +37,7 @@ def _descend_compiled(tree: Tree, roots: torch.Tensor, particles: torch.Tensor, 
         arrays.closed, arrays.visits, arrays.volume, arrays.first_edge, arrays.edge_count, arrays.edge_child,
         arrays.edge_policy, arrays.edge_visits, arrays.rank_heads, arrays.scratch, touched.numpy(), leaves.numpy(),
     )  # fmt: skip
-    return Descent(touched[:split].flip(0), None, leaves[:found])
+    return Descent(touched[len(touched) - split :], None, leaves[:found])
 
 
 def descend_by_level(tree: Tree, roots: torch.Tensor, particles: torch.Tensor, splitting: str, salt: int) -> Descent:
