@@ -70,7 +70,9 @@ def _plot_curves(
             axes.yaxis.set_major_locator(_ticks(8))
         handles, texts = panels[-1].get_legend_handles_labels()  # all variants search
         band = Patch(color=style.GREY, alpha=style.BAND, linewidth=0)
-        drawn.legend([*handles, band], [*texts, "95 % over seeds"], loc="outside upper center", ncols=5)
+        drawn.legend(
+            [*handles, band], [*texts, "95 % over seeds"], loc="outside upper center", ncols=4, handlelength=2.6
+        )
         style.save(drawn, png, pdf)
 
 
@@ -110,7 +112,7 @@ def plot_ablations(ablations: pd.DataFrame, reference: str, png: str | Path, pdf
             _dots(axes, heights, 100 * ablations[_interval(f"{kind}_effect", kind)].to_numpy(), colours)
             _rows_axis(axes, heights, list(ablations["variant"]) if kind == "raw" else [""] * len(heights))
             axes.set_title(title)
-            axes.set_xlabel(f"{label(reference)} less ablation (percentage points)")
+            axes.set_xlabel(f"{label(reference)} less variant (percentage points)")
             axes.set_ylim(bottom, -0.6)
         for idea, height in headings.items():
             panels[0].text(
