@@ -251,6 +251,8 @@ def test_bad_arguments_are_refused():
         backup(tree, nodes, [len(nodes) + 1], torch.zeros_like(nodes))
     with pytest.raises(ProbZeroError, match="temperature: expected a number above 0"):
         backup(tree, nodes, [len(nodes)], torch.zeros_like(nodes), 0.0)
+    with pytest.raises(ProbZeroError, match="backup: games: expected the game of each node"):
+        backup(tree, nodes, None, None, use_triton=True)
     tree.net = tree.net.transpose(1, 2).contiguous().transpose(1, 2)
     with pytest.raises(ProbZeroError, match="expected contiguous tensors"):
         backup(tree, nodes, [len(nodes)], torch.zeros_like(nodes), use_triton=True)
