@@ -9,11 +9,13 @@
 # make bench        speed of self-play beside the raw speed of the network
 # make clean        remove the environment and caches; results stay
 #
-# SCALE=smoke|laptop|paper chooses config/<scale>.yaml; PYTHON=... the interpreter; CORES=... how many cores to use.
+# SCALE=smoke|laptop|paper chooses config/<scale>.yaml; SEED=1 another seed (in results/<scale>-seed1); PYTHON=... the
+# interpreter; CORES=... how many cores to use.
 
 SHELL := bash
 
 SCALE ?= laptop
+RUN := $(SCALE)$(SEED:%=-seed%)
 COMPARISON ?= comparison
 CORES ?= all
 TEST_PROCESSES ?= 2
@@ -26,7 +28,7 @@ INSTALLED := $(VENV)/.installed
 .PHONY: help reproduce comparison smoke test lint compare reference reference-comparison bench clean
 
 help:
-	@sed -n 's/^# \{0,1\}//; 1,12p' Makefile
+	@sed -n 's/^# \{0,1\}//; 1,13p' Makefile
 
 # pip's own settings are respected: on Linux the usual torch is the large CUDA build, which runs without a GPU too; who has
 # a source of the smaller CPU build may name it, for instance in PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS.
@@ -47,8 +49,8 @@ $(INSTALLED): pyproject.toml workflow/constraints.txt
 # A run that was killed leaves Snakemake's lock behind. Ours, on file 9, is let go by the system when its last holder dies,
 # whatever the cause; so whoever holds it may remove the other. Each job says one line of its own; of Snakemake's, those that
 # only count jobs are left out. (The filter outlives an interrupt, so that Snakemake can finish what it has to say.)
-reproduce: CONFIG = config/$(SCALE).yaml
-reproduce: COST = $(BIN)/probzero cost --run results/$(SCALE) --wall $$SECONDS --cores $$cores --output results/$(SCALE)/cost.csv \
+reproduce: CONFIG = config/$(SCALE).yaml $(if $(SEED),results/.$(RUN).yaml)
+reproduce: COST = $(BIN)/probzero cost --run results/$(RUN) --wall $$SECONDS --cores $$cores --output results/$(RUN)/cost.csv \
     || echo "(So what the workflow cost is not measured; the run itself is complete.)"
 comparison: CONFIG = config/$(COMPARISON).yaml $(SIZE:%=config/$(COMPARISON)%.yaml)
 reproduce comparison: $(INSTALLED)
@@ -56,6 +58,7 @@ reproduce comparison: $(INSTALLED)
 	$(BIN)/python -c 'import fcntl; fcntl.flock(9, fcntl.LOCK_EX | fcntl.LOCK_NB)' 2>/dev/null || { \
 	    echo "make: results/: another run is writing there" >&2; exit 2; }; \
 	rm -rf .snakemake/locks; \
+	if [ -n "$(SEED)" ]; then printf 'name: %s\nseeds: [%s]\n' "$(RUN)" "$(SEED)" > "results/.$(RUN).yaml"; fi; \
 	$(BIN)/snakemake --cores $(CORES) --configfile $(CONFIG) --rerun-incomplete --scheduler greedy \
 	    --quiet host progress reason rules 2>&1 \
 	| (trap "" INT; grep --line-buffered -Ev '^(Assuming |Building DAG|Using shell|Conda env|Select jobs|Execute [0-9])' || true); \
@@ -74,11 +77,11 @@ test: lint
 	@OMP_NUM_THREADS=1 $(BIN)/pytest -n $(TEST_PROCESSES) --dist loadfile
 
 compare: $(INSTALLED)
-	@$(BIN)/probzero compare --run results/$(SCALE) --reference results/reference/$(SCALE)
+	@$(BIN)/probzero compare --run results/$(RUN) --reference results/reference/$(RUN)
 
 # What reviewers need of a finished run; self-play data, logs and the other checkpoints are left behind.
 reference:
-	@set -euo pipefail; target=$$PWD/results/reference/$(SCALE); cd results/$(SCALE); rm -rf "$$target"; mkdir -p "$$target"; \
+	@set -euo pipefail; target=$$PWD/results/reference/$(RUN); cd results/$(RUN); rm -rf "$$target"; mkdir -p "$$target"; \
 	for seed in seed*; do \
 	    last=$$(ls $$seed/training | sed 's/.json//' | tail -n 1); \
 	    cp --parents -r config.json paper.pdf $$seed/tables $$seed/figures $$seed/matches $$seed/truth \
