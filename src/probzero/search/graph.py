@@ -79,16 +79,19 @@ class GraphSearch(ABC):
         self.spent[games] = 0
         self.evaluate_roots(games)
         leaves = self.settings.budget == "leaves"
-        roots, everything = self.tree.root[games], torch.full_like(games, particles)
+        roots, sent = self.tree.root[games], torch.full_like(games, particles)
         for batch in range(batches * SIMULATIONS_PER_LEAF if leaves else batches):
-            sent = everything * ~self.tree.closed.index_select(0, roots)
+            closed = self.tree.closed.index_select(0, roots)
+            if closed.any():
+                roots, sent, games = roots[~closed], sent[~closed], games[~closed]  # nothing is left to explore there
             if leaves:
                 left = particles * batches - self.spent[games]
-                sent = torch.minimum(sent, left if batch else left.clamp(min=1))  # one simulation at least
-            going = sent > 0
-            if not going.any():
+                going = (left > 0) | (batch == 0)  # one simulation at least
+                roots, games = roots[going], games[going]
+                sent = left[going].clamp(1, particles)
+            if not len(roots):
                 return
-            self.simulate(roots[going], sent[going], key("split", step, batch))
+            self.simulate(roots, sent, key("split", step, batch))
 
     def _evaluate(self, nodes: torch.Tensor) -> None:
         """Give distinct new nodes [n] their values: the true outcome at terminals, an estimate elsewhere."""

@@ -36,6 +36,8 @@ class KeyTable:
         self.keys = zeros(capacity, width, dtype=torch.int64, device=device)  # [capacity, width]
         size = 1 << max(4, (2 * capacity - 1).bit_length())  # at most half full
         self.slots = zeros(size, dtype=torch.int64, device=device)  # entry + 1, or EMPTY
+        if device.type == "cpu":  # the same memory for compiled loops
+            self.keys_array, self.slots_array = self.keys.numpy(), self.slots.numpy()
 
     def insert(self, keys: torch.Tensor, hashes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Find each key [n, width] by its hash [n], adding it if absent.
@@ -48,8 +50,8 @@ class KeyTable:
         count, fresh = compiled.insert(
             keys.numpy(),
             hashes.numpy(),
-            self.slots.numpy(),
-            self.keys.numpy(),
+            self.slots_array,
+            self.keys_array,
             self.count,
             entries.numpy(),
             added.numpy(),

@@ -82,9 +82,8 @@ class Tree:
         self.rank_heads = torch.full((2 * rules.squares + 2,), -1, device=device)  # [ranks] −1 between calls
         self.arrays = SimpleNamespace()  # for compiled loops: the same memory by the same names, as numpy sees it
         if device.type == "cpu":
-            tensors = {**vars(self), "keys": self.table.keys, "slots": self.table.slots}
-            views = {name: part.numpy() for name, part in tensors.items() if isinstance(part, torch.Tensor)}
-            self.arrays = SimpleNamespace(**views)
+            views = {name: part.numpy() for name, part in vars(self).items() if isinstance(part, torch.Tensor)}
+            self.arrays = SimpleNamespace(keys=self.table.keys_array, slots=self.table.slots_array, **views)
 
     @property
     def own(self) -> torch.Tensor:
