@@ -13,7 +13,7 @@ import torch
 
 from probzero import wdl
 from probzero.config import Search
-from probzero.search import compiled
+from probzero.search import compiled_mcts
 from probzero.search.arrays import zeros
 from probzero.search.choice import Moves
 from probzero.search.evaluation import Evaluate
@@ -74,7 +74,7 @@ def _select_compiled(search: MctsSearch, roots: torch.Tensor) -> Paths:
         tree.evaluated, tree.first_edge, tree.edge_count, tree.edge_child, tree.edge_policy, tree.edge_visits,
         search.edge_value, path, leaves,
     )  # fmt: skip
-    compiled.select(
+    compiled_mcts.select(
         roots.numpy(),
         games.numpy(),
         search.low.numpy(),
@@ -124,7 +124,7 @@ def _add_results_compiled(search: MctsSearch, paths: Paths, result: torch.Tensor
         paths.roots, paths.edges, result, paths.games, search.low, search.high, tree.edge_child, tree.edge_visits,
         search.edge_value, tree.visits,
     )  # fmt: skip
-    compiled.add_results(*(array.numpy() for array in arrays))
+    compiled_mcts.add_results(*(array.numpy() for array in arrays))
 
 
 def add_results_in_step(search: MctsSearch, paths: Paths, result: torch.Tensor) -> None:

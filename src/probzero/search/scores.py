@@ -18,7 +18,7 @@ from __future__ import annotations
 import torch
 
 from probzero.config import Search
-from probzero.search.compiled import PUCT_BASE
+from probzero.search.compiled_mcts import PUCT_BASE
 
 
 def scores(
