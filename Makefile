@@ -52,7 +52,7 @@ $(INSTALLED): pyproject.toml workflow/constraints.txt
 reproduce: CONFIG = config/$(SCALE).yaml $(if $(SEED),results/.$(RUN).yaml)
 reproduce: COST = $(BIN)/probzero cost --run results/$(RUN) --wall $$SECONDS --cores $$cores --output results/$(RUN)/cost.csv \
     || echo "(So what the workflow cost is not measured; the run itself is complete.)"
-comparison: CONFIG = config/$(COMPARISON).yaml $(SIZE:%=config/$(COMPARISON)%.yaml)
+comparison: CONFIG = $(if $(SEED),$(error SEED: expected none with a comparison, whose file names its seeds, found $(SEED)))config/$(COMPARISON).yaml $(SIZE:%=config/$(COMPARISON)%.yaml)
 reproduce comparison: $(INSTALLED)
 	@set -euo pipefail; mkdir -p results; exec 9>results/.lock; \
 	$(BIN)/python -c 'import fcntl; fcntl.flock(9, fcntl.LOCK_EX | fcntl.LOCK_NB)' 2>/dev/null || { \

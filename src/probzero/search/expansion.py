@@ -83,12 +83,12 @@ def reach_in_step(tree: Tree, nodes: torch.Tensor) -> Reached:
 
 def _settle_compiled(tree: Tree, reached: Reached, evaluation: Evaluation, edges: slice) -> None:
     arrays, count = tree.arrays, reached.moves
-    keys, hashes = np.empty((count, 3), np.int64), np.empty((3, count), np.int64)
+    keys, scratch = np.empty((count, 3), np.int64), np.empty((3, count), np.int64)
     nodes = compiled.settle(
         reached.nodes.numpy(), evaluation.prior.numpy(), evaluation.value.numpy(), evaluation.reward.numpy(),
         reached.legal.numpy(), edges.start, _lines(tree.rules), tree.rules.longest_run, tree.transpositions,
         tree.worlds, arrays.game_key, arrays.slots, arrays.keys, tree.nodes, arrays.key, arrays.search, arrays.net,
-        arrays.first_edge, arrays.edge_count, arrays.edge_action, arrays.edge_policy, arrays.edge_child, keys, hashes,
+        arrays.first_edge, arrays.edge_count, arrays.edge_action, arrays.edge_policy, arrays.edge_child, keys, scratch,
     )  # fmt: skip
     tree.table.reserve(nodes - tree.nodes)
 

@@ -26,9 +26,7 @@ class GraphSearch(ABC):
         self.evaluate = evaluate
         self.settings = settings
         self.leaf_evaluations = 0  # leaves that needed an evaluation, from the cache or the network
-        self.spent = torch.zeros(
-            tree.games, dtype=torch.int64, device=tree.device
-        )  # [G] the same for one move, if it counts
+        self.spent = torch.zeros(tree.games, dtype=torch.int64, device=tree.device)  # [G] those of a move, if counted
 
     @abstractmethod
     def simulate(self, roots: torch.Tensor, particles: torch.Tensor, salt: int) -> None:
