@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -12,9 +14,11 @@ from probzero import wdl
 from probzero.config import Network
 from probzero.errors import ProbZeroError
 from probzero.games.othello import SIZES, othello
-from probzero.network.inference import ROWS, Evaluator, resolve_device
+from probzero.network.inference import CHUNKS, Evaluator, resolve_device
 from probzero.network.model import ProbZeroNet, build
 from probzero.network.winograd import transforms
+
+CHUNK = CHUNKS["cpu"]
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -50,9 +54,9 @@ def slow_forward(model: ProbZeroNet, planes: Tensor) -> list[Tensor]:
     ]
 
 
-def trained_looking(size: int, blocks: int, channels: int) -> ProbZeroNet:
+def trained_looking(size: int, blocks: int, channels: int, **heads: Any) -> ProbZeroNet:
     """A network whose batch norms are far from the identity, in evaluation mode."""
-    model = build(size, Network(blocks, channels), seed_key=5)
+    model = build(size, Network(blocks, channels, **heads), seed_key=5)
     generator = torch.Generator().manual_seed(7)
     with torch.no_grad():
         for module in model.modules():
@@ -142,11 +146,13 @@ def test_building_an_evaluator_leaves_the_model_as_it_was() -> None:
     before = {name: value.clone() for name, value in model.state_dict().items()}
     evaluator = Evaluator(model, 5, "cpu")
     own, opp, legal = random_positions(5, 10)
-    first = evaluator(own, opp, legal).prior
+    first = evaluator(own, opp, legal)
     assert model.training and all(torch.equal(before[name], value) for name, value in model.state_dict().items())
     with torch.no_grad():
-        model.policy.weight.zero_()
-    assert torch.equal(evaluator(own, opp, legal).prior, first)
+        for values in model.state_dict().values():
+            values.zero_()
+    for again, before_change in zip(evaluator(own, opp, legal), first, strict=True):
+        assert torch.equal(again, before_change)
 
 
 def test_gradients_flow_after_an_evaluation() -> None:
@@ -163,12 +169,40 @@ def test_gradients_flow_after_an_evaluation() -> None:
 def test_an_evaluation_is_the_same_bits_in_every_slot_and_company(
     size: int, blocks: int, channels: int, threads: int
 ) -> None:
-    evaluator = Evaluator(trained_looking(size, blocks, channels), size, "cpu")
-    own, opp, legal = random_positions(size, 3 * ROWS)
+    assert_same_bits_everywhere(trained_looking(size, blocks, channels))
+
+
+@pytest.mark.parametrize("channels", [1, 5, 9, 11, 13, 23, 45, 127, 129])
+def test_the_same_bits_whatever_the_number_of_channels(channels: int) -> None:
+    assert_same_bits_everywhere(trained_looking(5, 1, channels))
+
+
+@pytest.mark.parametrize(
+    "heads",
+    [
+        {"policy_hidden": 13},
+        {"policy_hidden": 128},
+        {"value": "scalar"},
+        {"value": "scalar", "reward": False},
+        {"value": "support"},
+        {"value": "support", "reward": False},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("size", SIZES)
+def test_the_same_bits_whatever_the_heads(size: int, heads: dict[str, Any]) -> None:
+    assert_same_bits_everywhere(trained_looking(size, 1, 16, **heads))
+
+
+def assert_same_bits_everywhere(model: ProbZeroNet) -> None:
+    """Positions have the same numbers at the head and the tail of a chunk, alone and among others."""
+    size = model.size
+    evaluator = Evaluator(model, size, "cpu")
+    own, opp, legal = random_positions(size, 3 * CHUNK)
     expected = evaluator(own, opp, legal)
     draws = torch.Generator().manual_seed(11)
-    rolled = [torch.arange(3 * ROWS).roll(shift) for shift in range(1, ROWS, 5)]
-    sampled = [torch.randperm(3 * ROWS, generator=draws)[:count] for count in (1, 2, 7, 47, 48, 49, 95, 100, 143)]
+    rolled = [torch.arange(3 * CHUNK).roll(shift) for shift in range(1, CHUNK, 5)]
+    sampled = [torch.randperm(3 * CHUNK, generator=draws)[:count] for count in (1, 2, 7, 47, 48, 49, 95, 100, 143)]
     for chosen in rolled + sampled:
         found = evaluator(own[chosen], opp[chosen], legal[chosen])
         for name, numbers in found._asdict().items():
@@ -194,11 +228,6 @@ def test_the_evaluator_counts_calls_and_real_positions() -> None:
 def test_a_network_for_another_board_is_refused() -> None:
     with pytest.raises(ProbZeroError, match="expected 6, found 5"):
         Evaluator(build(5, Network(1, 8), seed_key=0), 6, "cpu")
-
-
-def test_a_chunk_that_leaves_rows_over_is_refused() -> None:
-    with pytest.raises(ProbZeroError, match="chunk"):
-        Evaluator(build(5, Network(1, 8), seed_key=0), 5, "cpu", chunk=50)
 
 
 def test_the_cpu_is_always_there() -> None:

@@ -68,7 +68,7 @@ def layouts(size: int, network: Network) -> Iterator[Row]:
     torch.set_num_threads(1)
     ours = _folded_speed(size, network)
     case = f"{network.blocks}x{network.channels}, batch {LAYOUT_BATCH}"
-    yield Row("layout", case, "[square, position, channel], Winograd products", ours, "positions/s")
+    yield Row("layout", case, "[square, channel, position], Winograd products", ours, "positions/s")
     for name, form in (
         ("[position, channel, row, column]", torch.contiguous_format),
         ("[position, row, column, channel]", torch.channels_last),
@@ -101,9 +101,9 @@ def _library_speed(size: int, network: Network, form: torch.memory_format) -> fl
 def _folded_speed(size: int, network: Network) -> float:
     """Return positions per second of the network in the form the search uses, without the search's probabilities."""
     folded = FoldedNet(build(size, network, 0).eval(), LAYOUT_BATCH, torch.device("cpu"))
-    planes = torch.rand(LAYOUT_BATCH, PLANES * size * size, generator=torch.Generator().manual_seed(0))
-    policy = torch.empty(LAYOUT_BATCH, size * size + 1)
-    outcomes = torch.empty(len(folded.widths), LAYOUT_BATCH, max(folded.widths))
+    planes = torch.rand(PLANES * size * size, LAYOUT_BATCH, generator=torch.Generator().manual_seed(0))
+    policy = torch.empty(size * size + 1, LAYOUT_BATCH)
+    outcomes = torch.empty(len(folded.widths), max(folded.widths), LAYOUT_BATCH)
 
     @torch.inference_mode()
     def evaluate() -> None:

@@ -1,9 +1,15 @@
 """The network as the search uses it: batch norm folded away, matrix products only, probabilities instead of logits.
 
 The numbers of a position must not depend on which other positions share a call: a cached evaluation is then the very
-number a fresh one would be. Libraries choose how to compute a matrix product by its shape, and treat the last few rows
-in another way. So positions go through the network in chunks of one fixed length, padded with empty boards, and that
-length is a multiple of 48: no row is then left over, neither for AVX-512 (blocks of 16 rows) nor for AVX2 (of 24).
+number a fresh one would be. Libraries choose how to compute a matrix product by its shape and by the processor, and may
+treat the last few rows or columns in another way. Here that never sets positions apart:
+
+- Positions lie side by side in memory, [..., B], so that they are the lanes of vector instructions: whatever is done to
+  one is done to all. (The other way round, they would be rows of products with as many columns as there are channels,
+  and the libraries have different code for the first and the last rows of narrow products.)
+- A chunk has one fixed length B, padded with empty boards, a multiple of 48: no lane is left over, be vectors and
+  blocks of vectors 4, 8, 16, 24 or 48 numbers long.
+- Products wider than a chunk are cut after a fixed number of channels, before the libraries do it in the middle of one.
 """
 
 from __future__ import annotations
@@ -17,10 +23,10 @@ from torch import Tensor
 from probzero.errors import bad
 from probzero.games.othello import othello
 from probzero.network import values, winograd
-from probzero.network.model import PLANES, Norm, Perceptron, ProbZeroNet, split_heads
+from probzero.network.model import HEAD_CHANNELS, PLANES, Norm, Perceptron, ProbZeroNet
 
-ROWS = 48
-CHUNKS = {"cpu": ROWS, "cuda": 20 * ROWS}  # on a processor a small chunk is as fast as a large one, and wastes less
+CHUNKS = {"cpu": 48, "cuda": 20 * 48}  # on a processor a small chunk is as fast as a large one, and wastes less
+CHANNELS_AT_ONCE = 64
 
 
 class Evaluation(NamedTuple):
@@ -40,10 +46,10 @@ def resolve_device(name: str) -> torch.device:
 
 
 class FoldedNet:
-    """The network for chunks of exactly B positions. Activations are [N², B, C]: square, position, channel.
+    """The network for chunks of exactly B positions. Activations are [N², C, B]: square, channel, position.
 
     Trunk convolutions are Winograd products (`winograd`); a bias is one more "point" that the output transform adds to
-    every square. The first convolution has so few inputs that it is one product with each square's row of weights.
+    every square. The first convolution has so few inputs that it is one product of all the boards.
     """
 
     def __init__(self, model: ProbZeroNet, chunk: int, device: torch.device) -> None:
@@ -51,14 +57,15 @@ class FoldedNet:
         inputs, _, outputs = winograd.tensors(model.size, device, torch.float32)
 
         def put(values: Tensor) -> Tensor:
-            return values.detach().to(device, torch.float32).contiguous()
+            return values.detach().to(device, torch.float32, copy=True).contiguous()
 
-        def trunk(weight: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:  # [P², C, C] and [B·C]
-            return put(winograd.transform_kernels(weight, model.size)), put(bias.repeat(chunk))
+        def trunk(weight: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:  # [P², C, C] by output and input, [C, B]
+            kernels = winograd.transform_kernels(weight, model.size)
+            return put(kernels.transpose(1, 2)), put(bias[:, None].expand(-1, chunk))
 
         stem, stem_bias = _fold(model.stem.weight, model.stem_norm)
-        self.stem = put(_dense(stem, model.size))  # [N², 2N², C]
-        self.stem_bias = put(stem_bias)
+        self.stem = put(_dense(stem, model.size))  # [N²·C, 2N²]
+        self.stem_bias = put(stem_bias[:, None])
         self.blocks = [
             (
                 *trunk(*_fold(block.first.weight, block.first_norm)),
@@ -67,64 +74,72 @@ class FoldedNet:
             for block in model.blocks
         ]
         heads, heads_bias = _fold(model.heads.weight, model.heads_norm)
-        self.heads, self.heads_bias = put(heads.T), put(heads_bias)  # [C, 96]
+        self.heads, self.heads_bias = put(heads), put(heads_bias[:, None])  # [96, C]
         layers = [model.policy.hidden, model.policy.output] if isinstance(model.policy, Perceptron) else [model.policy]
-        self.policy = [(put(layer.weight.T), put(layer.bias)) for layer in layers]  # the last [·, N² + 1]
+        self.policy = [(put(layer.weight), put(layer.bias[:, None])) for layer in layers]  # the last [N² + 1, ·]
         outcomes = [model.value] if model.reward is None else [model.value, model.reward]
         self.widths = [len(outcome.output.bias) for outcome in outcomes]  # outputs of each
 
-        def wide(values: Tensor) -> Tensor:  # zeros where a head has fewer outputs than the other
-            return torch.nn.functional.pad(values, (0, max(self.widths) - values.shape[-1]))
+        def wide(values: Tensor) -> Tensor:  # [K, ·], zeros where a head has fewer outputs than the other
+            return torch.nn.functional.pad(values, (0, 0, 0, max(self.widths) - len(values)))
 
-        self.hidden = put(torch.stack([outcome.hidden.weight.T for outcome in outcomes]))  # [H, 32N², C]
-        self.hidden_bias = put(torch.stack([outcome.hidden.bias[None] for outcome in outcomes]))
-        self.output = put(torch.stack([wide(outcome.output.weight.T) for outcome in outcomes]))  # [H, C, K]
-        self.output_bias = put(torch.stack([wide(outcome.output.bias[None]) for outcome in outcomes]))
+        self.hidden = put(torch.stack([outcome.hidden.weight for outcome in outcomes]))  # [H, C, 32N²]
+        self.hidden_bias = put(torch.stack([outcome.hidden.bias[:, None] for outcome in outcomes]))
+        self.output = put(torch.stack([wide(outcome.output.weight) for outcome in outcomes]))  # [H, K, C]
+        self.output_bias = put(torch.stack([wide(outcome.output.bias[:, None]) for outcome in outcomes]))
+
+        def parts(buffer: Tensor) -> tuple[Tensor, ...]:  # [·, C·B] cut after every so many channels
+            return buffer.view(len(buffer), -1).split(CHANNELS_AT_ONCE * chunk, dim=1)
 
         self.inputs = inputs  # [P², N²]
         self.outputs = torch.cat([outputs, torch.ones_like(outputs[:, :1])], dim=1)  # [N², P² + 1]
-        self.x = torch.zeros(squares, chunk, channels, device=device)
-        self.inner = torch.zeros(squares, chunk * channels, device=device)
-        self.values = torch.zeros(len(inputs), chunk, channels, device=device)
-        self.products = torch.zeros(len(inputs) + 1, chunk * channels, device=device)
+        self.x = torch.zeros(squares, channels, chunk, device=device)
+        self.inner = torch.zeros_like(self.x)
+        self.values = torch.zeros(len(inputs), channels, chunk, device=device)
+        self.products = torch.zeros(len(inputs) + 1, channels, chunk, device=device)
+        self.x_parts, self.inner_parts = parts(self.x), parts(self.inner)
+        self.values_parts, self.products_parts = parts(self.values), parts(self.products)
 
     def __call__(self, planes: Tensor, policy: Tensor, outcomes: Tensor) -> None:
-        """Read planes [B, 2N²]; write the logits policy [B, N² + 1] and outcomes [H, B, K] (value, reward)."""
-        squares, chunk, channels = self.x.shape
-        torch.bmm(planes.expand(squares, -1, -1), self.stem, out=self.x)
+        """Read planes [2N², B]; write the logits policy [N² + 1, B] and outcomes [H, K, B] (value, reward)."""
+        squares, _, chunk = self.x.shape
+        torch.mm(self.stem, planes, out=self.x.view(-1, chunk))
         self.x.add_(self.stem_bias).relu_()
-        x = self.x.view(squares, -1)
         for first, first_bias, second, second_bias in self.blocks:
-            torch.mm(self.outputs, self._products(x, first, first_bias), out=self.inner).relu_()
-            x.addmm_(self.outputs, self._products(self.inner, second, second_bias)).relu_()
-        features = torch.addmm(self.heads_bias, self.x.view(-1, channels), self.heads).relu_()
-        features = split_heads(features.view(squares, chunk, -1))
+            self._products(self.x_parts, first, first_bias)
+            for products, inner in zip(self.products_parts, self.inner_parts, strict=True):
+                torch.mm(self.outputs, products, out=inner)
+            self.inner.relu_()
+            self._products(self.inner_parts, second, second_bias)
+            for products, x in zip(self.products_parts, self.x_parts, strict=True):
+                x.addmm_(self.outputs, products)
+            self.x.relu_()
+        features = torch.baddbmm(self.heads_bias, self.heads.expand(squares, -1, -1), self.x).relu_()
+        features = features.view(squares, -1, HEAD_CHANNELS, chunk).transpose(0, 1).flatten(1, 2)  # [H, 32N², B]
         shaped = features[0]
         for weight, bias in self.policy[:-1]:
-            shaped = torch.addmm(bias, shaped, weight).relu_()
-        torch.addmm(self.policy[-1][1], shaped, self.policy[-1][0], out=policy)
-        hidden = torch.baddbmm(self.hidden_bias, features[1:], self.hidden).relu_()
-        torch.baddbmm(self.output_bias, hidden, self.output, out=outcomes)
+            shaped = torch.addmm(bias, weight, shaped).relu_()
+        torch.addmm(self.policy[-1][1], self.policy[-1][0], shaped, out=policy)
+        hidden = torch.baddbmm(self.hidden_bias, self.hidden, features[1:]).relu_()
+        torch.baddbmm(self.output_bias, self.output, hidden, out=outcomes)
 
-    def _products(self, x: Tensor, kernels: Tensor, bias: Tensor) -> Tensor:
-        """Return [P² + 1, B·C]: the products at every point, and the bias, for x [N², B·C]."""
-        torch.mm(self.inputs, x, out=self.values.view(len(self.inputs), -1))
-        torch.bmm(self.values, kernels, out=self.products[:-1].view_as(self.values))
+    def _products(self, parts: tuple[Tensor, ...], kernels: Tensor, bias: Tensor) -> None:
+        """Write `products`: those at every point, and the bias, for the parts of an activation."""
+        for part, evaluated in zip(parts, self.values_parts, strict=True):
+            torch.mm(self.inputs, part, out=evaluated)
+        torch.bmm(kernels, self.values, out=self.products[:-1])
         self.products[-1].copy_(bias)
-        return self.products
 
 
 class Evaluator:
     """Evaluates positions given as bitboards; counts its calls, the positions sent and the seconds spent in them."""
 
-    def __init__(self, model: ProbZeroNet, size: int, device: torch.device | str, chunk: int | None = None) -> None:
+    def __init__(self, model: ProbZeroNet, size: int, device: torch.device | str) -> None:
         if model.size != size:
             raise bad("evaluator", "board size of the network", size, model.size)
         self.rules = othello(size)
         self.device = torch.device(device)
-        self.chunk = chunk or CHUNKS[self.device.type]
-        if self.chunk % ROWS:
-            raise bad("evaluator", "chunk", f"a multiple of {ROWS}", chunk)
+        self.chunk = CHUNKS[self.device.type]
         self.value_head = model.config.value
         self.network = FoldedNet(model, self.chunk, self.device)
         self.calls = 0
@@ -141,15 +156,16 @@ class Evaluator:
         start = time.perf_counter()
         count = len(own)
         chunks = -(-count // self.chunk)
-        planes = torch.zeros(chunks, self.chunk, PLANES * self.rules.squares, device=self.device)
-        policy = torch.empty(chunks, self.chunk, self.rules.actions, device=self.device)
+        boards = torch.zeros(chunks, self.chunk, PLANES * self.rules.squares, device=self.device)
+        policy = torch.empty(chunks, self.rules.actions, self.chunk, device=self.device)
         heads, width = len(self.network.widths), max(self.network.widths)
-        outcomes = torch.empty(chunks, heads, self.chunk, width, device=self.device)
-        planes.flatten(0, 1)[:count] = self.rules.encode(own, opp).flatten(1)
+        outcomes = torch.empty(chunks, heads, width, self.chunk, device=self.device)
+        boards.flatten(0, 1)[:count] = self.rules.encode(own, opp).flatten(1)
+        planes = boards.transpose(1, 2).contiguous()
         for piece in range(chunks):
             self.network(planes[piece], policy[piece], outcomes[piece])
-        prior = policy.flatten(0, 1)[:count].masked_fill(~legal, -torch.inf).softmax(-1)
-        outcomes = outcomes.transpose(0, 1).flatten(1, 2)[:, :count]  # [H, n, K]
+        prior = policy.transpose(1, 2).flatten(0, 1)[:count].masked_fill(~legal, -torch.inf).softmax(-1)
+        outcomes = outcomes.permute(1, 0, 3, 2).flatten(1, 2)[:, :count]  # [H, n, K]
         value = values.to_wdl(self.value_head, outcomes[0, :, : self.network.widths[0]])
         reward = outcomes[1, :, : self.network.widths[1]].softmax(-1) if heads == 2 else value
         self._synchronize()
@@ -172,7 +188,8 @@ def _fold(weight: Tensor, norm: Norm) -> tuple[Tensor, Tensor]:
 
 
 def _dense(weight: Tensor, size: int) -> Tensor:
-    """Return the convolution with `weight` [O, I, 3, 3] as one matrix [I·N², O] for each of the N² output squares."""
+    """Return the convolution with `weight` [O, I, 3, 3] as one matrix [N²·O, I·N²]: rows by square and channel."""
     inputs = weight.shape[1] * size * size
     one_hot = torch.eye(inputs, dtype=weight.dtype, device=weight.device).view(inputs, -1, size, size)
-    return torch.nn.functional.conv2d(one_hot, weight, padding=1).flatten(2).permute(2, 0, 1)
+    answers = torch.nn.functional.conv2d(one_hot, weight, padding=1).flatten(2)  # [I·N², O, N²]
+    return answers.permute(2, 1, 0).flatten(0, 1)

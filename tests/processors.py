@@ -1,0 +1,79 @@
+"""Make the libraries take another processor for the one they run on, so that one machine shows what others will see.
+
+Two things decide how torch computes a matrix product: the instructions it believes to have, which variables restrict,
+and, in Intel's MKL, who made the processor, which no variable changes. As a pytest plugin (`-p processors`) this file
+replaces MKL's questions about the maker by answers, in memory and before MKL has asked any of them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+
+import pytest
+
+MAKER = "PROBZERO_TEST_MAKER"  # the variable that names one of MAKERS
+NO_MKL = 77  # pytest's status if a maker is named in vain
+
+# What a processor with these instructions and no more would make of it: torch itself, oneDNN, MKL, OpenBLAS. (Which of
+# the last two multiplies matrices depends on the build of torch.)
+INSTRUCTIONS = {
+    "default": ("default", "SSE41", "SSE4_2", "Nehalem"),
+    "avx2": ("avx2", "AVX2", "AVX2", "Haswell"),
+    "avx512": ("avx512", "AVX512_CORE", "AVX512", "SkylakeX"),
+}
+SWITCHES = ("ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS", "OPENBLAS_CORETYPE")
+
+# MKL's answers by maker: is it from Intel, is it a Zen of AMD's?
+MAKERS = {"Intel": (True, False), "AMD": (False, True), "another": (False, False)}
+
+
+def restricted(instructions: str) -> dict[str, str]:
+    """Return the variables that hide all instructions beyond the named ones."""
+    return dict(zip(SWITCHES, INSTRUCTIONS[instructions], strict=True))
+
+
+def pretend(maker: str) -> bool:
+    """Have MKL believe in this maker; return False if this torch comes without MKL."""
+    import torch  # loads the library that MKL is part of
+
+    path = os.path.join(os.path.dirname(torch.__file__), "lib", "libtorch_cpu.so")
+    if not os.path.exists(path):
+        return False
+    library = ctypes.CDLL(path)
+    intel, zen = MAKERS[maker]
+    for name, answer in (
+        ("mkl_serv_intel_cpu", intel),
+        ("mkl_serv_intel_cpu_true", intel),
+        ("mkl_serv_cpuiszen", zen),
+    ):
+        if not hasattr(library, name):
+            return False
+        _replace(getattr(library, name), answer)
+    return True
+
+
+def _replace(function: ctypes._CFuncPtr, answer: bool) -> None:
+    """Overwrite the code of a function of x86-64 by `return answer`."""
+    code = b"\xb8" + int(answer).to_bytes(4, "little") + b"\xc3"  # mov eax, answer; ret
+    address = ctypes.cast(function, ctypes.c_void_p).value
+    assert address is not None
+    first = address - address % mmap.PAGESIZE
+    length = address + len(code) - first
+    _allow(first, length, mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+    ctypes.memmove(address, code, len(code))
+    _allow(first, length, mmap.PROT_READ | mmap.PROT_EXEC)
+    assert function() == answer
+
+
+def _allow(first: int, length: int, what: int) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.mprotect(ctypes.c_void_p(first), ctypes.c_size_t(length), what):
+        raise OSError(ctypes.get_errno(), "mprotect")
+
+
+def pytest_configure() -> None:
+    maker = os.environ.get(MAKER)
+    if maker is not None and not pretend(maker):
+        pytest.exit(f"{MAKER}: expected a torch with MKL, found none", returncode=NO_MKL)
