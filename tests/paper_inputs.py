@@ -19,8 +19,7 @@ import yaml
 
 from probzero import config
 from probzero.__main__ import main
-from probzero.commands import paper
-from probzero.report import style
+from probzero.report import paper, style
 from probzero.report.comparison import comparison_tables
 from probzero.report.comparison_inputs import read_comparison
 from probzero.report.comparison_text import write_tables

@@ -12,8 +12,8 @@ import typst
 from paper_inputs import arguments, copied, make_run, refusal, words
 
 from probzero.__main__ import main
-from probzero.commands import paper
 from probzero.errors import ProbZeroError
+from probzero.report import paper
 
 made = paper_inputs.made
 

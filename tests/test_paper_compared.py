@@ -13,7 +13,7 @@ import pytest
 from paper_inputs import RIVAL, ROOT, arguments, change, copied, refusal, words
 
 from probzero.__main__ import main
-from probzero.commands import paper
+from probzero.report import paper
 
 made, compared, changed = paper_inputs.made, paper_inputs.compared, paper_inputs.changed
 

@@ -4,8 +4,10 @@ import os
 import shlex
 import sys
 import tempfile
+from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
+from snakemake.settings.types import DeploymentMethod
 
 SOURCE = os.path.join(workflow.basedir, "src")
 sys.path.insert(0, SOURCE)
@@ -14,11 +16,21 @@ from probzero import comparison
 from probzero import config as configuration
 from probzero.errors import ProbZeroError
 
-# Jobs find the package without installing it, and the Python that runs Snakemake unless conda brings another.
-# (Snakemake takes PYTHONPATH out of the environment of conda jobs, so it is set inside the job's shell.)
+# Jobs find the package without installing it, and take the Python of the conda environment made for them or, without
+# --use-conda, the one that runs Snakemake. Both are set in the job's own shell, after conda has activated the environment:
+# Snakemake takes PYTHONPATH away from conda jobs, and activation leaves in front of PATH what stood before an environment
+# that was active already.
+if DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method:
+    PROGRAMS = '"$CONDA_PREFIX"/bin'
+    os.environ.update(
+        PYTHONNOUSERSITE="1",  # what is installed in ~/.local is not part of the environment
+        PIP_CONSTRAINT=Path(workflow.basedir, "workflow", "constraints.txt").as_uri(),  # for pip while conda makes it
+    )
+else:
+    PROGRAMS = shlex.quote(os.path.dirname(sys.executable))
+SHELL = f'set -euo pipefail; export PATH={PROGRAMS}:"$PATH" PYTHONPATH={shlex.quote(SOURCE)}; '
 shell.executable("bash")
-shell.prefix(f"set -euo pipefail; export PYTHONPATH={shlex.quote(SOURCE)}; ")
-os.environ.update(PATH=os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)]))
+shell.prefix(SHELL.replace("{", "{{").replace("}", "}}"))  # Snakemake would fill in what stands in braces
 
 # Short jobs share one process that has everything imported (see probzero.warm); PROBZERO_WARM= turns it off.
 if workflow.is_main_process and workflow.local_exec:

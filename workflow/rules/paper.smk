@@ -1,8 +1,6 @@
 # The paper: every number in it is read from the run's files when it is compiled. It shows the first seed.
 # If the repository holds a finished comparison, the paper has a section on it.
-from pathlib import Path
-
-from probzero.commands.paper import compared
+from probzero.report.paper import compared
 
 PAPER = [
     "paper.typ",

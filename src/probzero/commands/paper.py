@@ -1,25 +1,13 @@
-"""probzero paper: the paper of a run, compiled from its tables and figures without a network connection.
-
-If a finished comparison is named, the paper has a section on it; if not, it says that it has none.
-"""
+"""probzero paper: the paper of a run."""
 
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
-from typing import Any
 
 from probzero.commands import arguments, progress
-from probzero.errors import bad
 from probzero.files import replacing
-
-SOURCE = Path(__file__).parents[3] / "paper" / "paper.typ"
-TABLES = ("ratings", "differences", "pairings", "model", "truth", "errors", "calibration", "reliability", "perfect",
-          "blunders", "selfplay", "training")  # fmt: skip
-FIGURES = ("elo", "truth", "errors", "reliability")
-COMPARISON_TABLES = ("final", "elo", "ablations", "accounting", "efficiency")
-COMPARISON_FIGURES = ("comparison_truth", "comparison_ablations")
+from probzero.report.paper import compile_pdf
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,51 +22,3 @@ def run(args: argparse.Namespace) -> None:
     with replacing(args.output) as temporary:
         temporary.write_bytes(document)
     progress.report("paper", str(args.output))
-
-
-def needed(folder: Path, seed: int) -> list[Path]:
-    """Return the files of a run that the paper reads."""
-    part = folder / f"seed{seed}"
-    return [
-        folder / "config.json",
-        part / "truth" / "positions.csv",
-        part / "truth" / "ceiling.json",
-        *(part / "tables" / f"{table}.csv" for table in TABLES),
-        *(part / "figures" / f"{figure}.pdf" for figure in FIGURES),
-    ]
-
-
-def compared(folder: Path) -> list[Path]:
-    """Return the files of a comparison that the paper reads."""
-    return [
-        folder / "config.json",
-        folder / "positions.csv",
-        *(folder / "tables" / f"{table}.csv" for table in COMPARISON_TABLES),
-        *(folder / "figures" / f"{figure}.pdf" for figure in COMPARISON_FIGURES),
-    ]
-
-
-def settings(folder: Path, seed: int, comparison: Path | None = None) -> dict[str, Any]:
-    """Return what typst has to be told. Fonts are those inside typst, so that the bytes are the same everywhere.
-
-    typst reads nothing outside its root: the closest folder that holds the paper's source and all that it reads.
-    """
-    source = SOURCE.resolve()
-    folders = {"run": folder.resolve(), **({"comparison": comparison.resolve()} if comparison else {})}
-    root = Path(os.path.commonpath([source, *folders.values()]))
-    inputs = {name: f"/{path.relative_to(root).as_posix()}" for name, path in folders.items()}
-    return {"input": source, "root": root, "ignore_system_fonts": True, "sys_inputs": {**inputs, "seed": str(seed)}}
-
-
-def compile_pdf(folder: Path, seed: int, comparison: Path | None = None) -> bytes:
-    """Return the paper of a run; the same files give the same bytes."""
-    import typst  # here, because help and the Snakefile do without it
-
-    for path in [SOURCE, *needed(folder, seed), *(compared(comparison) if comparison else [])]:
-        if not path.is_file():
-            raise bad("paper", path, "a file", "nothing")
-    try:
-        return typst.compile(**settings(folder, seed, comparison), format="pdf")
-    except typst.TypstError as error:  # a table that lacks a row or a column
-        where = " or ".join(map(str, [folder, *([comparison] if comparison else [])]))
-        raise bad("paper", where, "tables and figures of a finished run", error.message) from None

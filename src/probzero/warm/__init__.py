@@ -31,9 +31,9 @@ LARGEST = 1 << 20  # bytes of a message; the system allows less, and says so to 
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
 
 # Variables that libraries read while they are loaded, when it is too late for a child to set them.
-_LOADED = ("CUDA", "GOMP_", "GOTO_", "HIP_", "HOME", "KMP_", "LANG", "LC_", "LD_", "MALLOC_", "MKL_", "MPL", "NUMBA_",
-           "NUMEXPR_", "NVIDIA_", "OMP_", "OPENBLAS_", "PANDAS_", "PYTHON", "PYTORCH_", "ROCR_", "TORCH", "TQDM_",
-           "TRITON_", "TZ", "VECLIB_", "XDG_CONFIG_")  # fmt: skip
+_LOADED = ("ATEN_", "CUDA", "DNNL_", "GOMP_", "GOTO_", "HIP_", "HOME", "KMP_", "LANG", "LC_", "LD_", "MALLOC_", "MKL_",
+           "MPL", "NUMBA_", "NUMEXPR_", "NVIDIA_", "OMP_", "ONEDNN_", "OPENBLAS_", "PANDAS_", "PYTHON", "PYTORCH_",
+           "ROCR_", "TORCH", "TQDM_", "TRITON_", "TZ", "VECLIB_", "XDG_CONFIG_")  # fmt: skip
 
 
 def identity() -> str:
