@@ -28,7 +28,7 @@ export PATH CONDA_PREFIX="$1"
 
 # Whatever it is asked to do, it writes to the file after --output who it is and what it was told.
 PYTHON = """#!/usr/bin/env bash
-while [ "$1" != --output ]; do shift; done
+while [ $# -gt 0 ] && [ "$1" != --output ]; do shift; done
 printf '%s\\n' "$(dirname "$(dirname "$0")")" "${PYTHONNOUSERSITE:-none}" "${PYTHONPATH:-none}" > "$2"
 """
 

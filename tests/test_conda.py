@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import venv
@@ -98,3 +99,20 @@ def test_without_conda_a_job_takes_the_python_of_snakemake(active: bool, conda: 
     shown = snakemake(sys.executable, tmp_path, variables, TARGET, "--configfile", str(SMOKE))
     assert shown.returncode == 0, shown.stdout
     assert json.loads((tmp_path / TARGET).read_text(encoding="utf-8")) == config.load(SMOKE).as_dict()
+
+
+def test_in_an_activated_environment_a_job_takes_its_python(bare: Path, conda: StandInConda, tmp_path: Path) -> None:
+    """The environment holds Snakemake too: it is marked as conda's, and its `python` tells who it is."""
+    prefix = tmp_path / "probzero"
+    shutil.copytree(bare.parent.parent, prefix, symlinks=True)
+    (prefix / "conda-meta").mkdir()
+    interpreter = prefix / "bin" / "interpreter"
+    interpreter.symlink_to(bare.resolve())
+    (prefix / "bin" / "python").unlink()
+    shutil.copy(conda.active / "bin" / "python", prefix / "bin" / "python")
+    shown = snakemake(
+        interpreter, tmp_path, conda.environment(dict(os.environ), active=True), TARGET,
+        "--configfile", str(SMOKE),
+    )  # fmt: skip
+    assert shown.returncode == 0, shown.stdout
+    assert (tmp_path / TARGET).read_text(encoding="utf-8").splitlines()[:2] == [str(prefix), "1"]

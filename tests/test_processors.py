@@ -21,7 +21,8 @@ CAPABILITY = "import torch; print(torch.backends.cpu.get_cpu_capability().lower(
 
 def without_switches(**variables: str) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if name not in (*SWITCHES, MAKER)}
-    return {**kept, "OMP_NUM_THREADS": "1", **variables}
+    # Threads that wait by spinning would hold up the other tests, and each other.
+    return {**kept, "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive", **variables}
 
 
 @cache

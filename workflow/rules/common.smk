@@ -6,6 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import snakemake
 from snakemake.exceptions import WorkflowError
 from snakemake.settings.types import DeploymentMethod
 
@@ -22,12 +23,14 @@ from probzero.errors import ProbZeroError
 # that was active already.
 if DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method:
     PROGRAMS = '"$CONDA_PREFIX"/bin'
-    os.environ.update(
-        PYTHONNOUSERSITE="1",  # what is installed in ~/.local is not part of the environment
-        PIP_CONSTRAINT=Path(workflow.basedir, "workflow", "constraints.txt").as_uri(),  # for pip while conda makes it
-    )
+    IN_CONDA = True
+    # for pip, when conda makes the environment: all versions as they are pinned, those of packages not named there too
+    os.environ.update(PIP_CONSTRAINT=Path(workflow.basedir, "workflow", "constraints.txt").as_uri())
 else:
     PROGRAMS = shlex.quote(os.path.dirname(sys.executable))
+    IN_CONDA = Path(sys.prefix, "conda-meta").is_dir() and Path(snakemake.__file__).is_relative_to(sys.prefix)
+if IN_CONDA:
+    os.environ.update(PYTHONNOUSERSITE="1")  # what is installed in ~/.local is not part of the environment
 SHELL = f'set -euo pipefail; export PATH={PROGRAMS}:"$PATH" PYTHONPATH={shlex.quote(SOURCE)}; '
 shell.executable("bash")
 shell.prefix(SHELL.replace("{", "{{").replace("}", "}}"))  # Snakemake would fill in what stands in braces
