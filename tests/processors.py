@@ -14,7 +14,7 @@ import os
 import pytest
 
 MAKER = "PROBZERO_TEST_MAKER"  # the variable that names one of MAKERS
-NO_MKL = 77  # pytest's status if a maker is named in vain
+IN_VAIN = 77  # pytest's status if a maker is named and MKL is not there or cannot be changed
 
 # What a processor with these instructions and no more would make of it: torch itself, oneDNN, MKL, OpenBLAS. (Which of
 # the last two multiplies matrices depends on the build of torch.)
@@ -34,14 +34,11 @@ def restricted(instructions: str) -> dict[str, str]:
     return dict(zip(SWITCHES, INSTRUCTIONS[instructions], strict=True))
 
 
-def pretend(maker: str) -> bool:
-    """Have MKL believe in this maker; return False if this torch comes without MKL."""
+def pretend(maker: str) -> None:
+    """Have MKL believe in this maker, or raise OSError."""
     import torch  # loads the library that MKL is part of
 
-    path = os.path.join(os.path.dirname(torch.__file__), "lib", "libtorch_cpu.so")
-    if not os.path.exists(path):
-        return False
-    library = ctypes.CDLL(path)
+    library = ctypes.CDLL(os.path.join(os.path.dirname(torch.__file__), "lib", "libtorch_cpu.so"))
     intel, zen = MAKERS[maker]
     for name, answer in (
         ("mkl_serv_intel_cpu", intel),
@@ -49,9 +46,8 @@ def pretend(maker: str) -> bool:
         ("mkl_serv_cpuiszen", zen),
     ):
         if not hasattr(library, name):
-            return False
+            raise OSError("this torch has no MKL, which alone asks who made the processor")
         _replace(getattr(library, name), answer)
-    return True
 
 
 def _replace(function: ctypes._CFuncPtr, answer: bool) -> None:
@@ -74,6 +70,8 @@ def _allow(first: int, length: int, what: int) -> None:
 
 
 def pytest_configure() -> None:
-    maker = os.environ.get(MAKER)
-    if maker is not None and not pretend(maker):
-        pytest.exit(f"{MAKER}: expected a torch with MKL, found none", returncode=NO_MKL)
+    if maker := os.environ.get(MAKER):
+        try:
+            pretend(maker)
+        except OSError as error:
+            pytest.exit(f"{MAKER}: {error}", returncode=IN_VAIN)
