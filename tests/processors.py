@@ -69,6 +69,17 @@ def _allow(first: int, length: int, what: int) -> None:
         raise OSError(ctypes.get_errno(), "mprotect")
 
 
+def fingerprint() -> str:
+    """Return the bits of two products, a wide and a narrow one: they depend on the code that computes them."""
+    import torch
+
+    torch.set_num_threads(1)
+    drawing = torch.Generator().manual_seed(1)
+    wide, narrow = torch.rand(96, 4000, generator=drawing), torch.rand(50, 48 + 7, generator=drawing)
+    products = wide @ wide.T, narrow[:, :48].T @ narrow[:, 48:]
+    return "".join(product.numpy().tobytes().hex() for product in products)
+
+
 def pytest_configure() -> None:
     if maker := os.environ.get(MAKER):
         try:

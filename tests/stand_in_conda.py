@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 ANSWERS = """#!/usr/bin/env bash
@@ -22,7 +23,7 @@ esac
 
 # As conda does it: the new environment takes the place on PATH of the one that was active, wherever that is.
 ACTIVATION = """
-if [ -n "${CONDA_PREFIX:-}" ]; then PATH="${PATH/"$CONDA_PREFIX/bin"/"$1/bin"}"; else PATH="$1/bin:$PATH"; fi
+if [ -n "${CONDA_PREFIX:-}" ]; then old=$CONDA_PREFIX/bin; PATH=${PATH/$old/$1/bin}; else PATH=$1/bin:$PATH; fi
 export PATH CONDA_PREFIX="$1"
 """
 
@@ -46,9 +47,9 @@ class StandInConda:
             self._write(path, PYTHON)
 
     def environment(self, variables: dict[str, str], active: bool) -> dict[str, str]:
-        """Return the variables of a shell that has conda, with or without an environment activated."""
+        """Return the variables of a shell that has conda, perhaps with an environment activated and then this venv."""
         kept = {name: value for name, value in variables.items() if not name.startswith(("CONDA", "PIP_", "PYTHON"))}
-        front = [self.active / "bin"] if active else []
+        front = [Path(sys.executable).parent, self.active / "bin"] if active else []
         kept["PATH"] = ":".join(map(str, [*front, self.base / "bin", kept["PATH"]]))
         kept["PROBZERO_WARM"] = ""
         return {**kept, "CONDA_PREFIX": str(self.active)} if active else kept

@@ -60,7 +60,7 @@ def conda(tmp_path: Path) -> StandInConda:
 
 def test_the_bare_environment_is_bare(bare: Path) -> None:
     asked = f"from importlib.util import find_spec; print([name for name in {FOREIGN} if find_spec(name)])"
-    shown = subprocess.run([bare, "-c", asked], capture_output=True, text=True, check=True)
+    shown = subprocess.run([bare, "-I", "-c", asked], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "[]"
 
 
@@ -82,15 +82,16 @@ def test_the_snakefile_is_read_with_snakemake_alone(
 
 @pytest.mark.parametrize("active", [False, True], ids=["none active", "another active"])
 def test_with_conda_a_job_takes_the_python_made_for_it(active: bool, conda: StandInConda, tmp_path: Path) -> None:
-    variables = conda.environment(dict(os.environ), active) | {"PYTHONPATH": "/of/the/user"}
+    variables = conda.environment(dict(os.environ), active)
+    variables |= {"PYTHONPATH": "/of/the/user", "PIP_CONSTRAINT": "/of/the/user.txt"}
     shown = snakemake(sys.executable, tmp_path, variables, TARGET, "--configfile", str(SMOKE), "--use-conda")
     assert shown.returncode == 0, shown.stdout
     prefix, no_user_site, path = (tmp_path / TARGET).read_text(encoding="utf-8").splitlines()
     assert Path(prefix).parent == tmp_path / ".snakemake" / "conda"
     assert no_user_site == "1"
     assert path == str(ROOT / "src")
-    constraints = Path(prefix, "constraint").read_text(encoding="utf-8").strip()
-    assert constraints == (ROOT / "workflow" / "constraints.txt").as_uri()
+    constraints = Path(prefix, "constraint").read_text(encoding="utf-8").split()
+    assert constraints == ["/of/the/user.txt", (ROOT / "workflow" / "constraints.txt").as_uri()]
 
 
 @pytest.mark.parametrize("active", [False, True], ids=["none active", "another active"])

@@ -79,7 +79,7 @@ def random_positions(size: int, count: int) -> tuple[Tensor, Tensor, Tensor]:
     return torch.from_numpy(own), torch.from_numpy(opp), torch.from_numpy(legal)
 
 
-@pytest.fixture(params=[1, 2], ids=["1 thread", "2 threads"])
+@pytest.fixture(params=[1, 2, 3, 4], ids="{} threads".format)
 def threads(request: pytest.FixtureRequest, one_thread: None) -> int:
     torch.set_num_threads(request.param)
     return request.param
@@ -207,6 +207,11 @@ def assert_same_bits_everywhere(model: ProbZeroNet) -> None:
         found = evaluator(own[chosen], opp[chosen], legal[chosen])
         for name, numbers in found._asdict().items():
             assert torch.equal(numbers, getattr(expected, name)[chosen]), (name, len(chosen))
+
+
+def test_an_evaluation_leaves_the_number_of_threads_as_it_was(threads: int) -> None:
+    Evaluator(build(5, Network(1, 8), seed_key=0), 5, "cpu")(*random_positions(5, 10))
+    assert torch.get_num_threads() == threads
 
 
 def test_no_positions_give_no_evaluations() -> None:

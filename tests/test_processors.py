@@ -17,6 +17,14 @@ from processors import IN_VAIN, INSTRUCTIONS, MAKER, MAKERS, SWITCHES, restricte
 TESTS = Path(__file__).parent
 ORDER = list(INSTRUCTIONS)  # each has all that those before it have
 CAPABILITY = "import torch; print(torch.backends.cpu.get_cpu_capability().lower())"
+PRODUCT = """
+import processors
+try:
+    processors.pretend({!r})
+    print(processors.fingerprint())
+except OSError:
+    pass
+"""
 
 
 def without_switches(**variables: str) -> dict[str, str]:
@@ -25,22 +33,26 @@ def without_switches(**variables: str) -> dict[str, str]:
     return {**kept, "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive", **variables}
 
 
+def printed(program: str, **variables: str) -> str:
+    shown = subprocess.run(
+        [sys.executable, "-c", program], env=without_switches(PYTHONPATH=str(TESTS), **variables),
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return shown.stdout.strip()
+
+
 @cache
 def most() -> str:
     """The name of the richest set of instructions that torch uses here."""
-    shown = subprocess.run(
-        [sys.executable, "-c", CAPABILITY], env=without_switches(), capture_output=True, text=True, check=True
-    )
-    return shown.stdout.strip()
+    return printed(CAPABILITY)
 
 
 def same_bits(**variables: str) -> None:
     """Run the tests that an evaluation does not depend on slot or company, in a process with these variables."""
-    arguments = ["-q", "-p", "processors", "-p", "no:cacheprovider", "-k", "same_bits", str(TESTS / "test_network.py")]
     shown = subprocess.run(
-        [sys.executable, "-m", "pytest", *arguments],
-        env=without_switches(PYTHONPATH=str(TESTS), **variables), capture_output=True, text=True, check=False,
-        cwd=TESTS.parent,
+        [sys.executable, "-m", "pytest", "-q", "-p", "processors", "-p", "no:cacheprovider", "-k", "same_bits",
+         str(TESTS / "test_network.py")],
+        env=without_switches(**variables), capture_output=True, text=True, check=False, cwd=TESTS.parent,
     )  # fmt: skip
     if shown.returncode == IN_VAIN:
         pytest.skip((shown.stdout + shown.stderr).strip().splitlines()[-1])
@@ -48,13 +60,35 @@ def same_bits(**variables: str) -> None:
     assert " passed" in shown.stdout and "skipped" not in shown.stdout
 
 
+def available() -> list[str]:
+    """The sets of instructions that this machine has, the richest last."""
+    return ORDER[: ORDER.index(most()) + 1] if most() in ORDER else []
+
+
+@cache
+def can_pretend() -> bool:
+    """Whether MKL can be told who made the processor. It obeys its switch only on a processor of Intel's."""
+    return printed(PRODUCT.format("Intel")) != ""
+
+
 @pytest.mark.parametrize("instructions", ORDER)
 def test_evaluations_are_steady_with_these_instructions(instructions: str) -> None:
-    if most() not in ORDER or ORDER.index(instructions) > ORDER.index(most()):
+    if instructions not in available():
         pytest.skip(f"this machine has {most()} instructions, no {instructions}")
-    same_bits(**restricted(instructions))
+    same_bits(**restricted(instructions), **({MAKER: "Intel"} if can_pretend() else {}))
 
 
-@pytest.mark.parametrize("maker", MAKERS)
+@pytest.mark.parametrize("maker", [maker for maker in MAKERS if maker != "Intel"])
 def test_evaluations_are_steady_on_processors_of_this_maker(maker: str) -> None:
     same_bits(**{MAKER: maker})
+
+
+def test_torch_takes_this_machine_for_each_of_these_processors() -> None:
+    """Or the tests above would show nothing: each computes a product in another way."""
+    if not can_pretend():
+        pytest.skip("this torch has no MKL, or it cannot be changed")
+    capabilities = [printed(CAPABILITY, **restricted(instructions)) for instructions in available()]
+    assert capabilities == available()
+    products = [printed(PRODUCT.format("Intel"), **restricted(name)) for name in available()]
+    products += [printed(PRODUCT.format(maker)) for maker in MAKERS if maker != "Intel"]
+    assert len(set(products)) == len(products)

@@ -83,7 +83,7 @@ def test_changed_source_gets_another_server(light: Package) -> None:
     assert not ended(old)  # who began with it may still need it
 
 
-@pytest.mark.parametrize("name", ["OMP_NUM_THREADS", "PYTHONWARNINGS"])
+@pytest.mark.parametrize("name", ["OMP_NUM_THREADS", "PYTHONWARNINGS", "ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA"])
 def test_what_libraries_read_while_loading_gets_another_server(name: str, light: Package) -> None:
     assert light.server(VARIABLE="7") == light.server(VARIABLE="8") != light.server(**{name: "error"})
 

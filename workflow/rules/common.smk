@@ -17,23 +17,24 @@ from probzero import comparison
 from probzero import config as configuration
 from probzero.errors import ProbZeroError
 
-# Jobs find the package without installing it, and take the Python of the conda environment made for them or, without
-# --use-conda, the one that runs Snakemake. Both are set in the job's own shell, after conda has activated the environment:
-# Snakemake takes PYTHONPATH away from conda jobs, and activation leaves in front of PATH what stood before an environment
-# that was active already.
+# Jobs find the package without installing it. Their `python` is that of the conda environment made for them or, without
+# --use-conda, that beside the interpreter which runs Snakemake. PATH and PYTHONPATH are set in the job's own shell, after
+# conda has activated the environment: Snakemake takes PYTHONPATH away from conda jobs, and if an environment was active
+# before, conda puts the new one in its place on PATH, behind the folders to its left.
 if DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method:
     PROGRAMS = '"$CONDA_PREFIX"/bin'
     IN_CONDA = True
-    # for pip, when conda makes the environment: all versions as they are pinned, those of packages not named there too
-    os.environ.update(PIP_CONSTRAINT=Path(workflow.basedir, "workflow", "constraints.txt").as_uri())
+    # pip, called by conda, takes the pinned versions also of packages that environment.yml does not name.
+    constraints = Path(workflow.basedir, "workflow", "constraints.txt").as_uri()
+    os.environ.update(PIP_CONSTRAINT=" ".join([*os.environ.get("PIP_CONSTRAINT", "").split(), constraints]))
 else:
     PROGRAMS = shlex.quote(os.path.dirname(sys.executable))
+    # Snakemake and all else are in an activated environment. (Snakemake may be in ~/.local: then the rest is, too.)
     IN_CONDA = Path(sys.prefix, "conda-meta").is_dir() and Path(snakemake.__file__).is_relative_to(sys.prefix)
 if IN_CONDA:
     os.environ.update(PYTHONNOUSERSITE="1")  # what is installed in ~/.local is not part of the environment
-SHELL = f'set -euo pipefail; export PATH={PROGRAMS}:"$PATH" PYTHONPATH={shlex.quote(SOURCE)}; '
 shell.executable("bash")
-shell.prefix(SHELL.replace("{", "{{").replace("}", "}}"))  # Snakemake would fill in what stands in braces
+shell.prefix(f'set -euo pipefail; export PATH={PROGRAMS}:"$PATH" PYTHONPATH={shlex.quote(SOURCE)}; ')
 
 # Short jobs share one process that has everything imported (see probzero.warm); PROBZERO_WARM= turns it off.
 if workflow.is_main_process and workflow.local_exec:

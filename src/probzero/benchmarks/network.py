@@ -22,9 +22,9 @@ LAYOUT_BATCH = 48  # one chunk
 MATRIX = 1536
 
 
-def peak(threads: int) -> float:
-    """Return floating-point operations per second of a large matrix product."""
-    torch.set_num_threads(threads)
+def peak() -> float:
+    """Return floating-point operations per second of a large matrix product by one thread."""
+    torch.set_num_threads(1)
     a, b = torch.rand(MATRIX, MATRIX), torch.rand(MATRIX, MATRIX)
     out = torch.empty(MATRIX, MATRIX)
     return speed(lambda: torch.mm(a, b, out=out), 2 * MATRIX**3)
@@ -42,10 +42,10 @@ def operations(size: int, network: Network) -> int:
     return 2 * (squares * (trunk + heads) + policy + outcomes)
 
 
-def inference(size: int, network: Network, threads: int) -> Iterator[Row]:
-    """Positions per second by batch size, and their share of the machine's peak if convolutions were plain."""
-    limit = peak(threads)
-    case = f"{network.blocks}x{network.channels}, {threads} thread{'s' * (threads > 1)}"
+def inference(size: int, network: Network) -> Iterator[Row]:
+    """Positions per second by batch size, and their share of the peak of one thread if convolutions were plain."""
+    limit = peak()
+    case = f"{network.blocks}x{network.channels}, 1 thread"
     yield Row("network", case, "matrix product", limit / 1e9, "GFLOP/s")
     rules = othello(size)
     evaluator = Evaluator(build(size, network, 0).eval(), size, "cpu")

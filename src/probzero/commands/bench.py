@@ -49,8 +49,7 @@ def _parts(settings: list[Config]) -> Iterator[Row]:
         yield from memory.per_node(setting)
     yield from memory.long_run(settings[0])
     for setting in settings:
-        for threads in (1, 2):
-            yield from network.inference(setting.game.size, setting.network, threads)
+        yield from network.inference(setting.game.size, setting.network)
         yield from network.layouts(setting.game.size, setting.network)
         yield from network.training(setting.game.size, setting.network, 1)
     yield from engine.engine()

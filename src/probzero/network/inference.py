@@ -2,19 +2,25 @@
 
 The numbers of a position must not depend on which other positions share a call: a cached evaluation is then the very
 number a fresh one would be. Libraries choose how to compute a matrix product by its shape and by the processor, and may
-treat the last few rows or columns in another way. Here that never sets positions apart:
+treat the last few rows or columns in another way. So that this sets no two positions apart:
 
-- Positions lie side by side in memory, [..., B], so that they are the lanes of vector instructions: whatever is done to
-  one is done to all. (The other way round, they would be rows of products with as many columns as there are channels,
-  and the libraries have different code for the first and the last rows of narrow products.)
-- A chunk has one fixed length B, padded with empty boards, a multiple of 48: no lane is left over, be vectors and
-  blocks of vectors 4, 8, 16, 24 or 48 numbers long.
-- Products wider than a chunk are cut after a fixed number of channels, before the libraries do it in the middle of one.
+- Positions lie side by side in memory, [..., B]: they are the lanes of vector instructions, and what is done to one is
+  done to all. (The other way round they would be rows of products with as many columns as there are channels, and
+  libraries have different code for the first and the last rows of narrow products.)
+- A chunk has one fixed length B, padded with empty boards. It is a multiple of 48, so of the lengths of vectors and of
+  the blocks of vectors that libraries take at once (8, 16, 24 or 48 numbers): no lane is left over.
+- A product of more columns than that has at most 64 chunks of them: libraries cut longer ones into pieces for the
+  cache, not always at the end of a block.
+- One thread computes a chunk: several would share the columns between them, again not always by blocks.
+
+`tests/test_processors.py` tries this as if on other processors.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import torch
@@ -26,7 +32,7 @@ from probzero.network import values, winograd
 from probzero.network.model import HEAD_CHANNELS, PLANES, Norm, Perceptron, ProbZeroNet
 
 CHUNKS = {"cpu": 48, "cuda": 20 * 48}  # on a processor a small chunk is as fast as a large one, and wastes less
-CHANNELS_AT_ONCE = 64
+CHANNELS_AT_ONCE = 64  # more, and MKL with AVX2 cuts inside a chunk
 
 
 class Evaluation(NamedTuple):
@@ -74,7 +80,7 @@ class FoldedNet:
             for block in model.blocks
         ]
         heads, heads_bias = _fold(model.heads.weight, model.heads_norm)
-        self.heads, self.heads_bias = put(heads), put(heads_bias[:, None])  # [96, C]
+        self.heads, self.heads_bias = put(heads), put(heads_bias[:, None])  # [32 (1 + H), C]
         layers = [model.policy.hidden, model.policy.output] if isinstance(model.policy, Perceptron) else [model.policy]
         self.policy = [(put(layer.weight), put(layer.bias[:, None])) for layer in layers]  # the last [N² + 1, ·]
         outcomes = [model.value] if model.reward is None else [model.value, model.reward]
@@ -115,7 +121,7 @@ class FoldedNet:
                 x.addmm_(self.outputs, products)
             self.x.relu_()
         features = torch.baddbmm(self.heads_bias, self.heads.expand(squares, -1, -1), self.x).relu_()
-        features = features.view(squares, -1, HEAD_CHANNELS, chunk).transpose(0, 1).flatten(1, 2)  # [H, 32N², B]
+        features = features.view(squares, -1, HEAD_CHANNELS, chunk).transpose(0, 1).flatten(1, 2)  # [1 + H, 32N², B]
         shaped = features[0]
         for weight, bias in self.policy[:-1]:
             shaped = torch.addmm(bias, weight, shaped).relu_()
@@ -162,8 +168,9 @@ class Evaluator:
         outcomes = torch.empty(chunks, heads, width, self.chunk, device=self.device)
         boards.flatten(0, 1)[:count] = self.rules.encode(own, opp).flatten(1)
         planes = boards.transpose(1, 2).contiguous()
-        for piece in range(chunks):
-            self.network(planes[piece], policy[piece], outcomes[piece])
+        with _one_thread(self.device):
+            for piece in range(chunks):
+                self.network(planes[piece], policy[piece], outcomes[piece])
         prior = policy.transpose(1, 2).flatten(0, 1)[:count].masked_fill(~legal, -torch.inf).softmax(-1)
         outcomes = outcomes.permute(1, 0, 3, 2).flatten(1, 2)[:, :count]  # [H, n, K]
         value = values.to_wdl(self.value_head, outcomes[0, :, : self.network.widths[0]])
@@ -177,6 +184,20 @@ class Evaluator:
     def _synchronize(self) -> None:
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
+
+
+@contextmanager
+def _one_thread(device: torch.device) -> Iterator[None]:
+    """Leave the products inside to one thread of the processor."""
+    before = torch.get_num_threads()
+    if device.type != "cpu" or before == 1:
+        yield
+        return
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _fold(weight: Tensor, norm: Norm) -> tuple[Tensor, Tensor]:
