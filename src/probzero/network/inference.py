@@ -9,8 +9,8 @@ treat the last few rows or columns in another way. So that this sets no two posi
   libraries have different code for the first and the last rows of narrow products.)
 - A chunk has one fixed length B, padded with empty boards. It is a multiple of 48, so of the lengths of vectors and of
   the blocks of vectors that libraries take at once (8, 16, 24 or 48 numbers): no lane is left over.
-- A product of more columns than that has at most 64 chunks of them: libraries cut longer ones into pieces for the
-  cache, not always at the end of a block.
+- The transforms treat all channels of a chunk alike, as columns of one product, but at most 64 channels at once:
+  libraries cut products of more columns into pieces that fit a cache, not always at the end of a block.
 - One thread computes a chunk: several would share the columns between them, again not always by blocks.
 
 `tests/test_processors.py` tries this as if on other processors.
