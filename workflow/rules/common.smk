@@ -19,8 +19,8 @@ from probzero.errors import ProbZeroError
 
 # Jobs find the package without installing it. Their `python` is that of the conda environment made for them or, without
 # --use-conda, that beside the interpreter which runs Snakemake. PATH and PYTHONPATH are set in the job's own shell, after
-# conda has activated the environment: Snakemake takes PYTHONPATH away from conda jobs, and if an environment was active
-# before, conda puts the new one in its place on PATH, behind the folders to its left.
+# conda has activated the environment. Snakemake takes PYTHONPATH away from conda jobs. And if an environment was active
+# already, conda puts the new one in its place on PATH: a venv's folder in front of it would stay in front.
 if DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method:
     PROGRAMS = '"$CONDA_PREFIX"/bin'
     IN_CONDA = True
@@ -29,7 +29,7 @@ if DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method:
     os.environ.update(PIP_CONSTRAINT=" ".join([*os.environ.get("PIP_CONSTRAINT", "").split(), constraints]))
 else:
     PROGRAMS = shlex.quote(os.path.dirname(sys.executable))
-    # Snakemake and all else are in an activated environment. (Snakemake may be in ~/.local: then the rest is, too.)
+    # Is this a conda environment that holds Snakemake? If Snakemake is in ~/.local, the other packages may be there too.
     IN_CONDA = Path(sys.prefix, "conda-meta").is_dir() and Path(snakemake.__file__).is_relative_to(sys.prefix)
 if IN_CONDA:
     os.environ.update(PYTHONNOUSERSITE="1")  # what is installed in ~/.local is not part of the environment
