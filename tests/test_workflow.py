@@ -245,7 +245,7 @@ def test_a_run_that_was_killed_goes_on_to_the_same_bytes(finished: tuple[Path, s
         for kind in ("safetensors", "bin", "csv")
         for path in (tmp_path / SEED).rglob(f"*.{kind}")
     ]
-    assert len(names) == 3 + 3 + 4 + 4
+    assert len(names) == 3 + 3 + 4 + 4  # half-written files of the killed run are gone too
     for name in names:
         assert (tmp_path / name).read_bytes() == (finished[0] / name).read_bytes(), name
 

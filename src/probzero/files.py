@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import tempfile
@@ -18,20 +19,29 @@ if TYPE_CHECKING:
 
 @contextmanager
 def replacing(target: str | Path) -> Iterator[Path]:
-    """Yield a temporary path beside `target`; rename it to `target` on success, remove it on failure."""
+    """Yield a temporary path beside `target`; rename it to `target` on success, remove it on failure.
+
+    What a killed writer of the same file left half-written is removed first. Of two that write at once the one that
+    began later wins, so that a run which goes on need not wait for what is left of the one before.
+    """
     target = Path(target)
     target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix)
+    for left in target.parent.glob(f".partial-????????-{glob.escape(target.name)}"):
+        left.unlink(missing_ok=True)
+    handle, name = tempfile.mkstemp(f"-{target.name}", ".partial-", target.parent)
     os.close(handle)
     temporary = Path(name)
     try:
         yield temporary
-        with temporary.open("rb") as written:
-            os.fsync(written.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
-        temporary.replace(target)
+        try:
+            with temporary.open("rb") as written:
+                os.fsync(written.fileno())
+            umask = os.umask(0)
+            os.umask(umask)
+            temporary.chmod(0o666 & ~umask)
+            temporary.replace(target)
+        except FileNotFoundError:
+            raise bad("file", target, "one writer at a time", "another that began later") from None
     finally:
         temporary.unlink(missing_ok=True)
 
