@@ -10,7 +10,7 @@ import hashlib
 
 import torch
 
-from probzero.games.bits import signed
+from probzero.bits import signed
 
 _GOLDEN = signed(0x9E3779B97F4A7C15)
 _FIRST = signed(0xBF58476D1CE4E5B9)

@@ -1,0 +1,19 @@
+"""The games: pure functions over arrays of states. `make` is the one way to get one."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from probzero.games.registry import entry
+
+if TYPE_CHECKING:
+    from probzero.games.base import Game
+
+
+@cache
+def make(name: str, **options: int) -> Game:
+    """Return the game of that name, one of `registry.GAMES`, with these options."""
+    entry(name, options)
+    return import_module(f"probzero.games.{name}").make(**options)

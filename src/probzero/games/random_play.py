@@ -6,30 +6,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from probzero.games.othello import Othello
+from probzero.games.base import Game
 
 
 class Games(NamedTuple):
-    """Positions of n games after 0, 1, … plies, seen by the player to move; a finished game stays where it is."""
+    """Positions of n games after 0, 1, … plies; a finished game stays where it is."""
 
-    own: np.ndarray  # [plies + 1, n] int64
-    opp: np.ndarray  # [plies + 1, n] int64
+    states: np.ndarray  # [plies + 1, n, words] int64
     action: np.ndarray  # [plies, n] int64, −1 after the end
 
 
-def play_randomly(rules: Othello, games: int, plies: int, seed: int) -> Games:
+def play_randomly(game: Game, games: int, plies: int, seed: int) -> Games:
     """Play `games` games from the start for `plies` plies, or to their ends."""
     rng = np.random.default_rng(seed)
-    own = np.empty((plies + 1, games), dtype=np.int64)
-    opp = np.empty_like(own)
+    states = np.empty((plies + 1, games, game.words), dtype=np.int64)
     action = np.empty((plies, games), dtype=np.int64)
-    own[0], opp[0] = rules.start()
+    states[0] = game.start()
     for ply in range(plies):
-        legal = rules.legal(own[ply], opp[ply])
+        legal = game.legal(states[ply])
         going = legal.any(1)
         action[ply] = np.where(legal, rng.random(legal.shape), -1.0).argmax(1)
-        after = rules.place(own[ply], opp[ply], action[ply])
-        own[ply + 1] = np.where(going, after[0], own[ply])
-        opp[ply + 1] = np.where(going, after[1], opp[ply])
+        states[ply + 1] = np.where(going[:, None], game.play(states[ply], action[ply]), states[ply])
         action[ply, ~going] = -1
-    return Games(own, opp, action)
+    return Games(states, action)

@@ -1,0 +1,205 @@
+"""What a game is: pure functions over arrays of states, int64 [n, words].
+
+A state is seen by the player to move; whose turn it is, is bookkeeping of those who play. Every game has two forms:
+
+- the *array form*, the methods below, for numpy arrays and, unless the game says it has no tensor form, for torch tensors
+  on any device alike;
+- the *compiled form*, one state at a time, a template `games/compiled/<name>.py` (see `probzero.compiled`) with the
+  constants WORDS, MOVES, ACTIONS and the functions
+
+      legal(state, moves) -> count      the legal moves, by rising action, written into moves [MOVES]
+      play(state, move, out)            the next state, seen by the opponent; `out` may be `state` itself
+      outcome(state) -> +1, 0, −1       for the player to move, in a finished game
+      rank(state, moves, count)         rises along every move
+
+  and, for the solver, those that `truth/solver.py` names.
+
+`checks.check_game` says whether a game keeps these promises.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from types import ModuleType
+from typing import Any, ClassVar, NamedTuple, TypeVar
+
+import numpy as np
+import torch
+
+from probzero import compiled
+from probzero.errors import bad
+from probzero.games.registry import GAMES, Entry
+
+Array = TypeVar("Array", np.ndarray, torch.Tensor)
+
+
+class Shape(NamedTuple):
+    """What a network must know of a game."""
+
+    planes: int
+    height: int
+    width: int
+    actions: int
+
+    @property
+    def squares(self) -> int:
+        return self.height * self.width
+
+
+class Symmetries(NamedTuple):
+    """The S symmetries of a game, the identity first, as permutations."""
+
+    squares: np.ndarray  # [S, H·W] the old square from which symmetry k fills each new square
+    actions: np.ndarray  # [S, A] the same for actions
+
+
+class Game(ABC):
+    """The rules of one game with its options."""
+
+    name: ClassVar[str]
+    version: ClassVar[int]  # changes when the rules' behaviour does; stored in checkpoints
+    tensor_form: ClassVar[bool] = True  # whether the methods take torch tensors, as searches on GPUs need
+    has_margin: ClassVar[bool] = False  # whether games are won by a margin
+    phase_name: ClassVar[str] = "Phase"  # what `phase` counts
+
+    words: int  # of a state
+    shape: Shape
+    most_moves: int  # no position has more legal moves
+    ranks: int  # every rank is below
+    symmetries: Symmetries
+
+    def __init__(self, **options: int) -> None:
+        self.options = options
+
+    @property
+    def actions(self) -> int:
+        return self.shape.actions
+
+    @property
+    def identity(self) -> str:
+        """Return name and options as one word."""
+        return "-".join([self.name, *(f"{key}{value}" for key, value in sorted(self.options.items()))])
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """Return name and options as they stand in a configuration."""
+        return {"name": self.name, **self.options}
+
+    @property
+    def entry(self) -> Entry:
+        return GAMES[self.name]
+
+    @property
+    def longest_game(self) -> int:
+        """An upper bound on plies."""
+        return self.entry.longest_game(**self.options)
+
+    @property
+    def solvable(self) -> bool:
+        return self.entry.solvable(**self.options)
+
+    @abstractmethod
+    def start(self) -> np.ndarray:
+        """Return the first state, int64 [words]."""
+
+    @abstractmethod
+    def legal(self, states: Array) -> Array:
+        """Return which actions are legal, as booleans [n, A]; none is in a finished game."""
+
+    @abstractmethod
+    def play(self, states: Array, actions: Array) -> Array:
+        """Return the next states [n, words], seen by the opponent; legality of actions [n] is not checked."""
+
+    @abstractmethod
+    def outcome(self, states: Array) -> Array:
+        """Return +1, 0 or −1 [n] for the player to move, in finished games."""
+
+    @abstractmethod
+    def rank(self, states: Array, legal: Array) -> Array:
+        """Return numbers [n] in 0 … ranks − 1 that rise along every move; legal [n, A] as above."""
+
+    @abstractmethod
+    def encode(self, states: Array) -> Array:
+        """Return float32 planes [n, planes, H, W]."""
+
+    @abstractmethod
+    def decode(self, planes: np.ndarray) -> np.ndarray:
+        """Return the states [n, words] whose planes [n, planes, H, W] these are."""
+
+    @abstractmethod
+    def turn(self, states: Array, k: Array) -> Array:
+        """Return states [n, words] with row i turned by symmetry k[i]."""
+
+    @abstractmethod
+    def move_name(self, action: int) -> str:
+        """Return the usual name of an action, a word without spaces."""
+
+    @abstractmethod
+    def to_text(self, state: np.ndarray) -> str:
+        """Return the one-line notation of a state [words]."""
+
+    @abstractmethod
+    def from_text(self, text: str) -> np.ndarray:
+        """Return the state [words] of a notation."""
+
+    def check_states(self, states: np.ndarray) -> None:
+        """Refuse states [n, words] that are no positions of the game."""
+
+    def finished(self, states: Array) -> Array:
+        """Return whether games are over, as booleans [n]."""
+        return ~self.legal(states).any(-1)
+
+    def phase(self, states: Array) -> Array:
+        """Return the stratum of positions [n] in which measurements sort them; here all are in one."""
+        return states[..., 0] * 0
+
+    def margin(self, states: Array) -> Array:
+        """Return by how much the player to move is ahead [n], if games are won by a margin."""
+        raise bad("game", self.identity, "one that is won by a margin", "one that is not")
+
+    def canonical(self, states: Array) -> Array:
+        """Return the one of each state's turned forms [n, words] that comes first, word by word."""
+        best = states
+        for k in range(1, len(self.symmetries.squares)):
+            turned = self.turn(states, states[:, 0] * 0 + k)
+            before, equal = states[:, 0] != states[:, 0], states[:, 0] == states[:, 0]
+            for word in range(self.words):
+                before = before | (equal & (turned[:, word] < best[:, word]))
+                equal = equal & (turned[:, word] == best[:, word])
+            best = turned * before[:, None] + best * ~before[:, None]
+        return best
+
+    def move_names(self, actions: Any) -> str:
+        """Return the names of actions, separated by spaces."""
+        return " ".join(self.move_name(int(action)) for action in actions)
+
+    def parse_moves(self, names: str) -> list[int]:
+        """Return the actions that `move_names` wrote."""
+        unknown = [name for name in names.split() if name not in self._actions_by_name]
+        if unknown:
+            raise bad("moves", repr(names), f"names of moves of {self.identity}", unknown[0])
+        return [self._actions_by_name[name] for name in names.split()]
+
+    @cached_property
+    def _actions_by_name(self) -> dict[str, int]:
+        return {self.move_name(action): action for action in range(self.actions)}
+
+    @cached_property
+    def rules(self) -> ModuleType:
+        """Return the compiled form."""
+        return compiled.load(f"probzero.games.compiled.{self.name}", self.identity, **self.options)
+
+    def loops(self, template: str) -> ModuleType:
+        """Return a template of loops over the compiled form."""
+        return compiled.load(template, self.identity, rules=self.rules)
+
+
+def list_moves(legal: Array, most: int) -> Array:
+    """Return the legal actions [n, most] of rows legal [n, A] by rising action; each row is filled up with its first."""
+    if isinstance(legal, torch.Tensor):
+        order = (~legal).to(torch.int8).sort(dim=1, stable=True).indices[:, :most]
+        real = torch.arange(order.shape[1], device=legal.device) < legal.sum(1, keepdim=True)
+        return torch.where(real, order, order[:, :1])
+    order = np.argsort(~legal, axis=1, kind="stable")[:, :most]
+    return np.where(np.arange(order.shape[1]) < legal.sum(1, keepdims=True), order, order[:, :1])

@@ -1,0 +1,76 @@
+"""What games share whose state is two bitboards, own and opposing discs; bit row·W + column is a square."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from probzero.bits import pack, popcount, signed, unpack
+from probzero.errors import bad
+from probzero.games.base import Array, Game, Shape
+
+OWN, OPP, EMPTY = "x", "o", "."  # in the notation
+
+
+class TwoBoards(Game):
+    """A game of discs on H×W squares. The state is (own, opp), seen by the player to move."""
+
+    words = 2
+    phase_name = "Discs"
+
+    def __init__(self, shape: Shape, **options: int) -> None:
+        super().__init__(**options)
+        self.shape = shape
+        self.full = signed((1 << shape.squares) - 1)  # every square of the board
+
+    def phase(self, states: Array) -> Array:
+        """Return the number of discs [n]."""
+        return popcount(states[..., 0] | states[..., 1])
+
+    def encode(self, states: Array) -> Array:
+        """Return float32 planes [n, 2, H, W]: own discs, opposing discs."""
+        bits, shape = unpack(states, self.shape.squares), (len(states), 2, self.shape.height, self.shape.width)
+        if isinstance(bits, torch.Tensor):
+            return bits.to(torch.float32).reshape(shape)
+        return bits.astype(np.float32).reshape(shape)
+
+    def decode(self, planes: np.ndarray) -> np.ndarray:
+        return pack(planes.reshape(len(planes), 2, self.shape.squares) > 0)
+
+    def turn(self, states: Array, k: Array) -> Array:
+        bits = unpack(states, self.shape.squares)  # [n, 2, H·W]
+        if isinstance(bits, torch.Tensor):
+            source = torch.tensor(self.symmetries.squares, device=bits.device)[k][:, None].expand_as(bits)
+            return pack(bits.gather(2, source))
+        return pack(np.take_along_axis(bits, self.symmetries.squares[k][:, None], axis=2))
+
+    def to_text(self, state: np.ndarray) -> str:
+        """Return the rows from the first to the last, separated by /; x is the player to move, o the opponent."""
+        own, opp = unpack(np.asarray(state), self.shape.squares)
+        squares = [OWN if mine else OPP if theirs else EMPTY for mine, theirs in zip(own, opp, strict=True)]
+        width = self.shape.width
+        return "/".join("".join(squares[first : first + width]) for first in range(0, len(squares), width))
+
+    def from_text(self, text: str) -> np.ndarray:
+        rows, (_, height, width, _) = text.split("/"), self.shape
+        if len(rows) != height or any(len(row) != width or set(row) - {OWN, OPP, EMPTY} for row in rows):
+            raise bad("position", repr(text), f"{height} rows of {width} characters {OWN}, {OPP} or {EMPTY}", "others")
+        squares = np.array(list("".join(rows)))
+        return pack(np.stack([squares == OWN, squares == OPP]))
+
+    def check_states(self, states: np.ndarray) -> None:
+        own, opp = states[:, 0], states[:, 1]
+        for wrong, expected in (
+            ((own & opp) != 0, "at most one disc per square"),
+            (((own | opp) & ~np.int64(self.full)) != 0, f"discs on the {self.shape.height}×{self.shape.width} board only"),
+        ):
+            if wrong.any():
+                row = int(wrong.argmax())
+                words = " ".join(f"{int(word) % (1 << 64):#x}" for word in states[row])
+                raise bad("illegal position", f"number {row}", expected, words)
+
+
+def frozen(table: np.ndarray) -> np.ndarray:
+    """Return the table, which nobody may change from now on."""
+    table.flags.writeable = False
+    return table
