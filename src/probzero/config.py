@@ -22,7 +22,12 @@ SCHEMA = Path(__file__).parent / "schemas" / "config.schema.yaml"
 
 @dataclass(frozen=True)
 class Game:
+    name: str
     size: int
+
+    @property
+    def options(self) -> dict[str, int]:
+        return {"size": self.size}
 
 
 @dataclass(frozen=True)
