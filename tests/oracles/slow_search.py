@@ -6,11 +6,11 @@ Shares with the library only the rules' slow twin, the evaluator given to it and
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import torch
-from slow_othello import SlowOthello
+from oracles.slow_othello import SlowOthello
 
 from probzero.random_keys import key, mix, uniform
 
@@ -52,13 +52,15 @@ class SlowNode:
 
 
 class SlowSearch:
-    def __init__(self, size: int, evaluate: Callable, game_key: int, start: Position) -> None:
+    """Othello's; another game is another `board` and `rank`."""
+
+    def __init__(self, size: int, evaluate: Callable, game_key: int, start: Sequence[int]) -> None:
         self.size = size
         self.evaluate = evaluate
         self.game_key = game_key
         self.nodes: dict[Position, SlowNode] = {}
-        self.root = start
-        self.visit_leaf(start)
+        self.root: Position = (int(start[0]), int(start[1]))
+        self.visit_leaf(self.root)
 
     def board(self, position: Position) -> SlowOthello:
         return SlowOthello.from_bitboards(self.size, *position)
@@ -80,11 +82,10 @@ class SlowSearch:
             node.value = node.target = node.value_net = node.reward_net = outcome
             node.terminal = node.closed = True
             return
-        legal = torch.zeros(1, self.size**2 + 1, dtype=torch.bool)
-        legal[0, moves] = True
-        prior, value, reward = self.evaluate(torch.tensor([position[0]]), torch.tensor([position[1]]), legal)
-        node.actions = sorted(moves, key=lambda move: (-float(prior[0, move]), move))
-        node.policy = [float(prior[0, move]) for move in node.actions]
+        priors, value, reward = self.evaluate(torch.tensor([position]), torch.tensor([moves]))
+        prior = dict(zip(moves, priors[0].tolist(), strict=True))
+        node.actions = sorted(moves, key=lambda move: (-prior[move], move))
+        node.policy = [prior[move] for move in node.actions]
         node.value = node.value_net = tuple(value[0].tolist())
         node.target = node.reward_net = tuple(reward[0].tolist())
 
