@@ -5,122 +5,149 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from slow_othello import SlowOthello
+from oracles.connect_four_search import ConnectFourBoard
+from oracles.slow_othello import SlowOthello
+from searching import FORMS, backend_of
 
+from probzero import games as known_games
 from probzero.errors import ProbZeroError
-from probzero.games.othello import SIZES, othello
+from probzero.games.base import Game
 from probzero.games.random_play import play_randomly
 from probzero.network.inference import Evaluation
-from probzero.search.expansion import reach, settle
-from probzero.search.tree import Tree
+from probzero.search.backends.base import Leaves
+from probzero.search.graph import Graph
 
-CPU = torch.device("cpu")
 GAMES = 3
+BOARDS = {f"othello {size}": known_games.make("othello", size=size) for size in (4, 5, 6, 8)}
+BOARDS |= {f"connect four {w}x{h}": known_games.make("connect_four", width=w, height=h) for w, h in ((4, 4), (7, 6))}
+OTHELLO = BOARDS["othello 5"]
+
+every_form = pytest.mark.parametrize("form", FORMS)
+every_board = pytest.mark.parametrize("rules", BOARDS.values(), ids=BOARDS)
 
 
-def positions(size: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Positions of random games to their ends, finished ones among them."""
-    rules = othello(size)
-    played = play_randomly(rules, 12, rules.longest_game, seed=size)
-    own, opp = (np.unique(np.stack([played.own.ravel(), played.opp.ravel()], 1), axis=0)).T
-    return torch.from_numpy(own.copy()), torch.from_numpy(opp.copy())
+def positions(rules: Game) -> torch.Tensor:
+    """Positions [n, W] of random games to their ends, finished ones among them."""
+    played = play_randomly(rules, 12, rules.longest_game, seed=rules.shape.width)
+    return torch.from_numpy(np.unique(played.states.reshape(-1, rules.words), axis=0))
 
 
-def entered(size: int, in_step: bool, transpositions: bool, capacity: int = 20_000) -> tuple[Tree, torch.Tensor]:
+def entered(rules: Game, form: str, transpositions: bool, capacity: int = 20_000) -> tuple[Graph, torch.Tensor]:
     """Three games, each with every third position as a node; the nodes."""
-    tree = Tree(othello(size), GAMES, capacity, "capacity", CPU, transpositions, in_step)
-    tree.game_key[:] = torch.tensor([7, -5, 2**62])
-    own, opp = positions(size)
-    game = torch.arange(len(own)) % GAMES
-    return tree, tree._enter(own, opp, game, tree.game_key[game])
+    graph = Graph(backend_of(rules, form), GAMES, capacity, "capacity", transpositions)
+    graph.game_key[:] = torch.tensor([7, -5, 2**62])
+    states = positions(rules)
+    game = torch.arange(len(states)) % GAMES
+    return graph, graph.enter(states, game, graph.game_key[game])
 
 
-def grown(size: int, in_step: bool, transpositions: bool, capacity: int = 20_000) -> Tree:
-    """The same with all nodes settled, in two calls, by priors with ties."""
-    tree, nodes = entered(size, in_step, transpositions, capacity)
+def real_moves(leaves: Leaves) -> torch.Tensor:
+    """Which of the listed moves [n, K] are moves, and not there to fill up the row."""
+    return torch.arange(leaves.moves.shape[1]) < leaves.counts[:, None]
+
+
+def grown(rules: Game, form: str, transpositions: bool, capacity: int = 20_000) -> Graph:
+    """The same with all nodes expanded, in two calls, by priors with ties."""
+    graph, nodes = entered(rules, form, transpositions, capacity)
     for half in nodes.chunk(2):
-        reached = reach(tree, half)
+        leaves = graph.backend.open_nodes(graph, half)
         draw = torch.Generator().manual_seed(1)
-        drawn = torch.randint(1, 5, reached.legal.shape, generator=draw).float() * reached.legal
-        value, reward = torch.rand(2, len(reached.nodes), 3, generator=draw)
-        settle(tree, reached, Evaluation(drawn / drawn.sum(1, keepdim=True), value, reward))
-    return tree
+        prior = torch.randint(1, 5, (len(half), rules.actions), generator=draw).float()[: len(leaves.nodes)]
+        prior = prior.gather(1, leaves.moves) * real_moves(leaves)
+        value, reward = torch.rand(2, len(leaves.nodes), 3, generator=draw)
+        graph.backend.expand(graph, leaves, Evaluation(prior / prior.sum(1, keepdim=True), value, reward))
+        graph.scopes += 0 if transpositions else leaves.total
+        graph.edges += leaves.total
+    return graph
 
 
-def laid_out(tree: Tree) -> tuple[torch.Tensor, ...]:
+def laid_out(graph: Graph) -> tuple[torch.Tensor, ...]:
     """All edges in order, with keys in the place of nodes: new nodes of one call may be numbered in any order."""
-    nodes = tree.evaluated.nonzero()[:, 0]
-    nodes = nodes[torch.from_numpy(np.lexsort((tree.key[nodes], tree.first_edge[nodes])))]
-    real = slice(1, tree.edges)
-    child = ~tree.edge_child[real]
+    nodes = graph.evaluated.nonzero()[:, 0]
+    nodes = nodes[torch.from_numpy(np.lexsort((graph.key[nodes], graph.first_edge[nodes])))]
+    real = slice(1, graph.edges)
+    child = ~graph.edge_child[real]
     return (
-        tree.table.keys[nodes], tree.first_edge[nodes], tree.edge_count[nodes], tree.key[nodes],
-        tree.edge_action[real], tree.edge_policy[real], tree.table.keys[child], tree.key[child],
-        tree.search[nodes], tree.net[nodes], tree.closed[nodes], tree.rank[nodes],
+        graph.table.keys[nodes], graph.first_edge[nodes], graph.edge_count[nodes], graph.key[nodes],
+        graph.edge_action[real], graph.edge_policy[real], graph.table.keys[child], graph.key[child],
+        graph.search[nodes], graph.net[nodes], graph.closed[nodes], graph.rank[nodes],
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("in_step", [False, True], ids=["compiled", "in step"])
-@pytest.mark.parametrize("size", SIZES)
-def test_reached_nodes_are_what_the_slow_rules_say(size: int, in_step: bool) -> None:
-    tree, nodes = entered(size, in_step, True)
-    reached = reach(tree, nodes)
-    assert tree.evaluated.sum() == len(nodes) > len(reached.nodes)
-    assert reached.moves == reached.legal.sum()
-    assert torch.equal(reached.own, tree.own[reached.nodes]) and torch.equal(reached.opp, tree.opp[reached.nodes])
-    going = {int(node): row for row, node in enumerate(reached.nodes)}
+def slow_board(rules: Game, state: torch.Tensor) -> SlowOthello | ConnectFourBoard:
+    own, opp = (word & (1 << 64) - 1 for word in state.tolist())
+    if rules.name == "othello":
+        return SlowOthello.from_bitboards(rules.shape.width, own, opp)
+    return ConnectFourBoard.from_bitboards(rules.shape.width, rules.shape.height, own, opp)
+
+
+def slow_rank(board: SlowOthello | ConnectFourBoard) -> int:
+    own, opp = board.bitboards()
+    discs = bin(own | opp).count("1")
+    return 2 * discs + bool(board.placements()) if isinstance(board, SlowOthello) else discs
+
+
+@every_form
+@every_board
+def test_opened_nodes_are_what_the_slow_rules_say(rules: Game, form: str) -> None:
+    graph, nodes = entered(rules, form, True)
+    leaves = graph.backend.open_nodes(graph, nodes)
+    assert graph.evaluated.sum() == len(nodes) > len(leaves.nodes)
+    assert leaves.total == leaves.counts.sum()
+    assert torch.equal(leaves.states, graph.states(leaves.nodes))
+    going = {int(node): row for row, node in enumerate(leaves.nodes)}
     for node in nodes.tolist():
-        mine, theirs = (int(side[node]) & (1 << 64) - 1 for side in (tree.own, tree.opp))
-        slow = SlowOthello.from_bitboards(size, mine, theirs)
-        assert int(tree.rank[node]) == 2 * bin(mine | theirs).count("1") + bool(slow.placements())
-        assert bool(tree.closed[node]) == (node not in going) == (not slow.legal_moves())
+        slow = slow_board(rules, graph.states(torch.tensor([node]))[0])
+        assert int(graph.rank[node]) == slow_rank(slow)
+        assert bool(graph.closed[node]) == (node not in going) == (not slow.legal_moves())
         if node in going:
-            assert reached.legal[going[node]].nonzero()[:, 0].tolist() == sorted(slow.legal_moves())
+            moves, count = leaves.moves[going[node]].tolist(), int(leaves.counts[going[node]])
+            assert moves[:count] == sorted(slow.legal_moves())
+            assert set(moves[count:]) <= {moves[0]}
             continue
-        margin = bin(mine).count("1") - bin(theirs).count("1")
+        margin = slow.margin()
         outcome = [float(margin > 0), float(margin == 0), float(margin < 0)]
-        assert tree.search[node].tolist() == tree.net[node].tolist() == [outcome, outcome]
+        assert graph.search[node].tolist() == graph.net[node].tolist() == [outcome, outcome]
 
 
-@pytest.mark.parametrize("in_step", [False, True], ids=["compiled", "in step"])
-def test_settled_nodes_hold_their_estimates(in_step: bool) -> None:
-    tree, nodes = entered(5, in_step, True)
-    reached = reach(tree, nodes)
-    prior = reached.legal / reached.legal.sum(1, keepdim=True)
-    value, reward = torch.rand(2, len(reached.nodes), 3, generator=torch.Generator().manual_seed(2))
-    settle(tree, reached, Evaluation(prior, value, reward))
-    for part in (tree.search, tree.net):
-        assert torch.equal(part[reached.nodes], torch.stack([value, reward], dim=1))
+@every_form
+def test_expanded_nodes_hold_their_estimates(form: str) -> None:
+    graph, nodes = entered(OTHELLO, form, True)
+    leaves = graph.backend.open_nodes(graph, nodes)
+    prior = real_moves(leaves) / leaves.counts[:, None]
+    value, reward = torch.rand(2, len(leaves.nodes), 3, generator=torch.Generator().manual_seed(2))
+    graph.backend.expand(graph, leaves, Evaluation(prior, value, reward))
+    for part in (graph.search, graph.net):
+        assert torch.equal(part[leaves.nodes], torch.stack([value, reward], dim=1))
 
 
 @pytest.mark.parametrize("transpositions", [True, False], ids=["graph", "tree"])
-@pytest.mark.parametrize("size", SIZES)
-def test_both_forms_lay_out_the_same_edges(size: int, transpositions: bool) -> None:
-    compiled, in_step = (grown(size, form, transpositions) for form in (False, True))
-    assert compiled.edges == in_step.edges > 100 and compiled.nodes == in_step.nodes
-    assert compiled.worlds == in_step.worlds
-    for mine, theirs in zip(laid_out(compiled), laid_out(in_step), strict=True):
+@every_board
+def test_both_forms_lay_out_the_same_edges(rules: Game, transpositions: bool) -> None:
+    compiled, tensor = (grown(rules, form, transpositions) for form in FORMS)
+    assert compiled.edges == tensor.edges > 100 and compiled.nodes == tensor.nodes
+    assert compiled.scopes == tensor.scopes
+    for mine, theirs in zip(laid_out(compiled), laid_out(tensor), strict=True):
         assert torch.equal(mine, theirs)
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_edges_come_by_falling_prior_and_lead_where_the_rules_say(size: int) -> None:
-    tree = grown(size, False, True)
-    nodes = tree.edge_count.nonzero()[:, 0]
-    edges = tree.edges_of(nodes)
-    policy = torch.where(edges.real, tree.edge_policy[edges.index], -1.0)
-    action = torch.where(edges.real, tree.edge_action[edges.index].long(), 99)
+@every_board
+def test_edges_come_by_falling_prior_and_lead_where_the_rules_say(rules: Game) -> None:
+    graph = grown(rules, "compiled", True)
+    nodes = graph.edge_count.nonzero()[:, 0]
+    edges = graph.edges_of(nodes)
+    policy = torch.where(edges.real, graph.edge_policy[edges.index], -1.0)
+    action = torch.where(edges.real, graph.edge_action[edges.index].long(), 99)
     falling = policy[:, 1:] <= policy[:, :-1]
     tied = policy[:, 1:] == policy[:, :-1]
     assert (falling & (~tied | (action[:, 1:] >= action[:, :-1]))).all()
     row, slot = edges.real.nonzero(as_tuple=True)
-    own, opp = tree.rules.place(tree.own[nodes[row]], tree.opp[nodes[row]], action[row, slot])
     child = edges.child[row, slot]
-    assert torch.equal(tree.own[child], own) and torch.equal(tree.opp[child], opp)
-    assert torch.equal(tree.game(child), tree.game(nodes[row]))
+    assert torch.equal(graph.states(child), rules.play(graph.states(nodes[row]), action[row, slot]))
+    assert torch.equal(graph.game(child), graph.game(nodes[row]))
 
 
-@pytest.mark.parametrize("in_step", [False, True], ids=["compiled", "in step"])
-def test_a_tree_that_is_full_says_so(in_step: bool) -> None:
+@every_form
+def test_a_graph_that_is_full_says_so(form: str) -> None:
     with pytest.raises(ProbZeroError, match="capacity: expected at most"):
-        grown(5, in_step, True, capacity=200)
+        grown(OTHELLO, form, True, capacity=200)
