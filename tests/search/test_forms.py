@@ -164,7 +164,7 @@ def test_the_tensor_form_of_a_game_that_has_none_is_refused() -> None:
 
 @every_form
 @pytest.mark.parametrize(
-    "settings", [SYSTEMATIC, PUCT, replace(PUCT, transpositions=False)], ids=["p", "graph", "tree"]
+    "settings", [SYSTEMATIC, PUCT, replace(PUCT, transpositions=False)], ids=["particle", "puct", "puct-tree"]
 )
 def test_a_full_graph_ends_with_a_clear_error_and_nothing_is_written_beyond_it(form: str, settings: Search) -> None:
     for capacity in (40, 100, 101, 257):

@@ -31,10 +31,10 @@ class CachedEvaluation:
         self.reward = zeros(capacity, wdl.SIZE, device=device)
 
     def __call__(self, states: torch.Tensor, moves: torch.Tensor) -> Evaluation:
-        if self.table.count + len(states) > self.table.capacity:
-            self.table.clear()  # forgetting costs time, never results
         if len(states) > self.table.capacity:
             return self.evaluate(states, moves)
+        if self.table.count + len(states) > self.table.capacity:
+            self.table.clear()  # forgetting costs time, never results
         held = self.table.count
         entries, added = self.table.insert(states, self.backend.hash_rows(states))
         stored = (self.prior, self.value, self.reward)

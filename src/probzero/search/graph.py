@@ -3,8 +3,8 @@
 All games share one pool of nodes and one of edges; nodes of different games never meet. A node is a position of a game:
 equal positions of one game are one node, however they are reached, unless transpositions are switched off. When a node
 is evaluated, its edges are laid out side by side in order of falling prior and its children are entered as nodes; a
-child is *explored* when a simulation first takes its edge. Particles explore moves in order of prior, so that the explored
-edges of a node come first; MCTS explores them in any order.
+child is *explored* when a simulation first takes its edge. Particles explore moves in order of prior, so that the
+explored edges of a node come first; MCTS explores them in any order.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class Edges:
 class Graph:
     """Nodes M, edges E, games G, words W of a state. Rows of `search` and `net` are WDL triples of the player to move.
 
-    Nodes meet only within a *scope*: that of their game, numbered 0 … G − 1, or one of their own, game + G·k. A new scope
-    forgets what was found (`restart`) or, with transpositions off, keeps equal positions apart.
+    Nodes meet only within a *scope*: that of their game, numbered 0 … G − 1, or one of their own, game + G·k. A new
+    scope forgets what was found (`restart`) or, with transpositions off, keeps equal positions apart.
     """
 
     VALUE, TARGET = 0, 1  # rows of `search`: value_search, value_target
@@ -79,8 +79,8 @@ class Graph:
     @cached_property
     def arrays(self) -> GraphArrays:
         """Return the same memory for compiled loops."""
-        parts = {"keys": self.table.keys, "slots": self.table.slots}
-        return GraphArrays(*(parts.get(name, getattr(self, name, None)).numpy() for name in GraphArrays._fields))
+        parts = {**vars(self), "keys": self.table.keys, "slots": self.table.slots}
+        return GraphArrays(*(parts[name].numpy() for name in GraphArrays._fields))
 
     def states(self, nodes: torch.Tensor) -> torch.Tensor:
         """Return the states [n, W] of nodes [n]."""

@@ -63,9 +63,7 @@ class Backend(Protocol):
     def expand(self, graph: Graph, leaves: Leaves, evaluation: Evaluation) -> None:
         """Give the leaves their estimates, lay out their edges by falling prior and enter the children."""
 
-    def descend(
-        self, graph: Graph, roots: torch.Tensor, particles: torch.Tensor, splitting: str, salt: int
-    ) -> Descent:
+    def descend(self, graph: Graph, roots: torch.Tensor, particles: torch.Tensor, splitting: str, salt: int) -> Descent:
         """Send particles [n] down from the open roots [n], counting visits, until they reach leaves.
 
         Nodes are taken in order of rank, so that a node is split once, when all its parents have given what they have.
@@ -87,7 +85,9 @@ class Backend(Protocol):
         """Carry results [n], seen by the players to move at the leaves, up their paths with alternating sign."""
 
     def playouts(self, states: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
-        """Return the results [n] (+1, 0, −1, for the players to move) of random games from states [n, W], by keys [n]."""
+        """Return the results [n] (+1, 0, −1, for the players to move) of random games from states [n, W].
+
+        At every ply the legal move with the largest draw is played, keyed by keys [n], ply and action."""
 
 
 def lacks(form: str, setting: str, known: Iterable[str], found: str) -> ProbZeroError:
