@@ -33,7 +33,9 @@ def sources() -> list[Path]:
     """Return the files that compiled code may depend on: those that name numba, and those of constants."""
     folders = [Path(at) for at, _, _ in os.walk(PACKAGE, followlinks=True)]
     found = sorted(path for folder in folders for path in folder.glob("*.py"))
-    return [path for path in found if path.relative_to(PACKAGE).as_posix() in CONSTANTS or b"numba" in path.read_bytes()]
+    return [
+        path for path in found if path.relative_to(PACKAGE).as_posix() in CONSTANTS or b"numba" in path.read_bytes()
+    ]
 
 
 @cache

@@ -148,7 +148,7 @@ class Game(ABC):
 
     def finished(self, states: Array) -> Array:
         """Return whether games are over, as booleans [n]."""
-        return ~self.legal(states).any(-1)
+        return ~self.legal(states).any(-1)  # type: ignore[return-value]
 
     def phase(self, states: Array) -> Array:
         """Return the stratum of positions [n] in which measurements sort them; here all are in one."""

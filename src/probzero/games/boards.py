@@ -62,7 +62,10 @@ class TwoBoards(Game):
         own, opp = states[:, 0], states[:, 1]
         for wrong, expected in (
             ((own & opp) != 0, "at most one disc per square"),
-            (((own | opp) & ~np.int64(self.full)) != 0, f"discs on the {self.shape.height}×{self.shape.width} board only"),
+            (
+                ((own | opp) & ~np.int64(self.full)) != 0,
+                f"discs on the {self.shape.height}×{self.shape.width} board only",
+            ),
         ):
             if wrong.any():
                 row = int(wrong.argmax())

@@ -34,7 +34,9 @@ class ConnectFour(TwoBoards):
 
     def legal(self, states: Array) -> Array:
         held = (states[..., 0] | states[..., 1]) >> (self.width * (self.height - 1))  # the top row
-        columns = torch.arange(self.width, device=held.device) if isinstance(held, torch.Tensor) else np.arange(self.width)
+        columns = (
+            torch.arange(self.width, device=held.device) if isinstance(held, torch.Tensor) else np.arange(self.width)
+        )
         going = ~self._four(states[..., 1])
         return (((held[..., None] >> columns) & 1) == 0) & going[..., None]
 

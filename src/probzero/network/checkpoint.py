@@ -20,10 +20,9 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from probzero import files
+from probzero import files, games
 from probzero.config import Network, check_part
 from probzero.errors import ProbZeroError, bad
-from probzero import games
 from probzero.games.base import Game
 from probzero.network.model import ProbZeroNet
 

@@ -121,7 +121,9 @@ class FoldedNet:
                 x.addmm_(self.outputs, products)
             self.x.relu_()
         features = torch.baddbmm(self.heads_bias, self.heads.expand(squares, -1, -1), self.x).relu_()
-        features = features.view(squares, -1, HEAD_CHANNELS, chunk).transpose(0, 1).flatten(1, 2)  # [1 + heads, 32·H·W, B]
+        features = (
+            features.view(squares, -1, HEAD_CHANNELS, chunk).transpose(0, 1).flatten(1, 2)
+        )  # [1 + heads, 32·H·W, B]
         shaped = features[0]
         for weight, bias in self.policy[:-1]:
             shaped = torch.addmm(bias, weight, shaped).relu_()
