@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from probzero import files
-from probzero.config import Network, check_part
+from probzero.config import Network, parse_part
 from probzero.errors import ProbZeroError, bad
 from probzero.games.othello import RULES_VERSION, SIZES
 from probzero.network.model import ProbZeroNet
@@ -58,7 +58,7 @@ def load_checkpoint(
     if expected_size is not None and info.size != expected_size:
         raise bad("checkpoint", f"{path}: size", expected_size, info.size)
     if expected_network is not None and info.network != expected_network:
-        raise bad("checkpoint", f"{path}: network", asdict(expected_network), asdict(info.network))
+        raise bad("checkpoint", f"{path}: network", expected_network.model_dump(), info.network.model_dump())
     with torch.device("meta"):
         model = ProbZeroNet(info.size, info.network)
     _check(path, tensors, {name: (tuple(value.shape), value.dtype) for name, value in model.state_dict().items()})
@@ -99,7 +99,8 @@ def _save(path: str | Path, kind: str, tensors: Mapping[str, Tensor], info: Chec
         "rules_version": RULES_VERSION,
         "kind": kind,
         "checksum": _checksum(stored),
-        **asdict(info),
+        **vars(info),
+        "network": info.network.model_dump(),
     }
     data = safetensors.torch.save(stored, {METADATA_KEY: json.dumps(description, sort_keys=True)})
     with files.replacing(path) as temporary:
@@ -140,9 +141,8 @@ def _info(path: Path, description: dict[str, Any]) -> CheckpointInfo:
     if entries["size"] not in SIZES:
         raise bad("checkpoint", f"{path}: size", f"one of {SIZES}", entries["size"])
     try:
-        network = Network(**entries["network"])
-        check_part("network", asdict(network))
-    except (TypeError, ProbZeroError):
+        network = parse_part("network", entries["network"], str(path))
+    except ProbZeroError:
         raise bad("checkpoint", f"{path}: network", "the settings of a network", entries["network"]) from None
     return CheckpointInfo(**{**entries, "network": network})
 
@@ -183,6 +183,6 @@ def _checksum(tensors: Mapping[str, Tensor]) -> str:
 
 def _describe(size: int, network: Network) -> str:
     heads = ", ".join(
-        f"{name} {value}" for name, value in asdict(network).items() if name not in ("blocks", "channels")
+        f"{name} {value}" for name, value in network.model_dump().items() if name not in ("blocks", "channels")
     )
     return f"a {network.blocks} × {network.channels} network for board size {size} ({heads})"
