@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from probzero.games.symmetry import canonical_bitboards
 from probzero.learning.dataset import Samples
 from probzero.learning.training import train
 from probzero.network.checkpoint import OptimizerState
+from probzero.network.inference import resolve_device
 from probzero.network.model import ProbZeroNet, build
 from probzero.random_keys import key
 from probzero.truth.labels import keeps_result, label
@@ -64,9 +64,10 @@ def train_ceiling(
     own, opp = without(rules, *from_random_play(rules, per_stratum, seed_key), held_out)
     data = exact_samples(rules, own, opp, settings.threads)
     model = build(rules.size, network, seed_key)
-    schedule = replace(settings, iterations=ROUNDS, samples=samples // ROUNDS, visit_exponent=1.0)
+    changes = {"iterations": ROUNDS, "samples": samples // ROUNDS, "visit_exponent": 1.0}
+    schedule, device = settings.model_copy(update=changes), resolve_device(settings.device)
     state: OptimizerState = {}
     metrics: dict[str, Any] = {}
     for turn in range(1, ROUNDS + 1):
-        state, metrics = train(model, state, [data], schedule, turn, key("ceiling", seed_key, turn), settings.device)
+        state, metrics = train(model, state, [data], schedule, turn, key("ceiling", seed_key, turn), device)
     return model, {**metrics, "positions": len(own), "samples": samples // ROUNDS * ROUNDS}
