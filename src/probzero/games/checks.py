@@ -129,7 +129,7 @@ def _tensor_form_agrees(game: Game, sample: Sample) -> None:
 
 def _compiled_form_agrees(game: Game, sample: Sample) -> None:
     rules, sizes = game.rules, (game.words, game.most_moves, game.actions)
-    _need(game, (rules.WORDS, rules.MOVES, rules.ACTIONS) == sizes, f"compiled WORDS, MOVES, ACTIONS {sizes}", "others")
+    _need(game, sizes == (rules.WORDS, rules.MOVES, rules.ACTIONS), f"compiled WORDS, MOVES, ACTIONS {sizes}", "others")
     moves, out, found = np.zeros(game.actions, dtype=np.int64), game.start(), np.zeros_like(sample.after)
     for index, state in enumerate(sample.states.copy()):
         count = rules.legal(state, moves)
