@@ -64,7 +64,7 @@ def _starts(game: Game) -> None:
 
 def _sample(game: Game, count: int, seed: int) -> Sample:
     played = play_randomly(game, count, game.longest_game, seed).states
-    _need(game, game.finished(played[-1]).all(), f"games of at most {game.longest_game} plies", "a longer one")
+    _need(game, not game.legal(played[-1]).any(), f"games of at most {game.longest_game} plies", "a longer one")
     states = np.unique(played.reshape(-1, game.words), axis=0)
     legal = game.legal(states)
     row, action = np.nonzero(legal)
