@@ -10,7 +10,7 @@ import pytest
 import torch
 import yaml
 from searching import SYSTEMATIC, played, searching
-from slow_othello import SlowOthello
+from oracles.slow_othello import SlowOthello
 
 from probzero.config import Config, Network, Search, Targets, parse
 from probzero.games.othello import othello, parse_moves

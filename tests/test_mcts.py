@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from searching import invented, played, searching
 from slow_mcts import SlowMcts, SlowNode
-from slow_othello import SlowOthello
+from oracles.slow_othello import SlowOthello
 
 from probzero import wdl
 from probzero.config import Search

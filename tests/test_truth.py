@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from slow_othello import SlowOthello
+from oracles.slow_othello import SlowOthello
 
 from probzero import wdl
 from probzero.config import Network, Search, Training

@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from learnable import SETTINGS, small, some_samples
-from slow_othello import SlowOthello
+from oracles.slow_othello import SlowOthello
 
 from probzero.games import symmetry
 from probzero.learning import training
