@@ -130,6 +130,15 @@ def test_yaml_numbers_that_are_not_finite_are_refused_by_key(number: str, tmp_pa
         config.load(path)
 
 
+def test_the_committed_reference_has_the_settings_of_the_default_scale() -> None:
+    committed = json.loads((ROOT / "results" / "reference" / "laptop" / "config.json").read_text(encoding="utf-8"))
+    default = config.load(ROOT / "config" / "laptop.yaml").as_dict()
+    for settings in (committed, default):  # where to compute is no part of what is computed
+        for part in ("selfplay", "training", "arena", "truth"):
+            del settings[part]["device"]
+    assert json.dumps(committed, sort_keys=True) == json.dumps(default, sort_keys=True)
+
+
 def test_a_study_is_loaded_from_its_file(tmp_path: Path) -> None:
     found = study.load(ROOT / "config" / "study.yaml")
     assert (found.name, found.reference, len(found.variants)) == ("study", "probzero", 13)
