@@ -1,9 +1,9 @@
 """Checkpoints: network weights and optimiser state in safetensors files that say what they are.
 
 The metadata hold one key, a JSON object with sorted keys (safetensors does not keep the order of several keys, and
-equal contents must give equal bytes): format version, kind, game with the version of its rules, network, experiment, seed,
-iteration and a checksum of all tensors. Reading verifies all of it: a file damaged after it was written goes unnoticed
-otherwise.
+equal contents must give equal bytes): format version, kind, game with the version of its rules, network, experiment,
+seed, iteration and a checksum of all tensors. Reading verifies all of it: a file damaged after it was written goes
+unnoticed otherwise.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from probzero import files
+from probzero import files, games
 from probzero.config import Network, check_part
 from probzero.errors import ProbZeroError, bad
-from probzero import games
+from probzero.games import registry
 from probzero.games.base import Game
 from probzero.network.model import ProbZeroNet
 
@@ -132,11 +132,15 @@ def _info(path: Path, description: dict[str, Any]) -> CheckpointInfo:
     for name, kind in kinds.items():
         if type(entries[name]) is not kind:
             raise bad("checkpoint", f"{path}: {name}", f"a value of type {kind.__name__}", entries[name])
-    for name in ("game", "network"):
-        try:
-            check_part(name, entries[name])
-        except ProbZeroError:
-            raise bad("checkpoint", f"{path}: {name}", f"the settings of a {name}", entries[name]) from None
+    options = dict(entries["game"])
+    try:
+        registry.entry(str(options.pop("name", None)), options)
+    except ProbZeroError:
+        raise bad("checkpoint", f"{path}: game", "the settings of a game", entries["game"]) from None
+    try:
+        check_part("network", entries["network"])
+    except ProbZeroError:
+        raise bad("checkpoint", f"{path}: network", "the settings of a network", entries["network"]) from None
     return CheckpointInfo(**{**entries, "network": Network(**entries["network"])})
 
 
