@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 import yaml
+from probzero.search.tree import Tree
 from searching import SYSTEMATIC, played, searching
 from slow_othello import SlowOthello
 
@@ -21,7 +22,6 @@ from probzero.learning.targets import extract
 from probzero.network.inference import Evaluator
 from probzero.network.model import build
 from probzero.search.choice import best
-from probzero.search.tree import Tree
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
