@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 import torch
+from probzero.games.bits import popcount
 from searching import SYSTEMATIC, invented, played, searching
 from slow_search import SlowSearch
 
 from probzero.config import Search
 from probzero.errors import ProbZeroError
-from probzero.games.bits import popcount
 from probzero.games.othello import othello
 from probzero.search.choice import best
 from probzero.search.particle import ParticleSearch

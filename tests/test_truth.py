@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 import torch
 from oracles.slow_othello import SlowOthello
+from probzero.games.bits import popcount
 
 from probzero import wdl
 from probzero.config import Network, Search, Training
 from probzero.errors import ProbZeroError
-from probzero.games.bits import popcount
 from probzero.games.othello import move_names, othello
 from probzero.games.random_play import play_randomly
 from probzero.games.symmetry import canonical_bitboards, turn_bitboards

@@ -1,9 +1,9 @@
 """Checkpoints: network weights and optimiser state in safetensors files that say what they are.
 
 The metadata hold one key, a JSON object with sorted keys (safetensors does not keep the order of several keys, and
-equal contents must give equal bytes): format version, kind, game with the version of its rules, network, experiment, seed,
-iteration and a checksum of all tensors. Reading verifies all of it: a file damaged after it was written goes unnoticed
-otherwise.
+equal contents must give equal bytes): format version, kind, game with the version of its rules, network, experiment,
+seed, iteration and a checksum of all tensors. Reading verifies all of it: a file damaged after it was written goes
+unnoticed otherwise.
 """
 
 from __future__ import annotations
@@ -132,12 +132,13 @@ def _info(path: Path, description: dict[str, Any]) -> CheckpointInfo:
     for name, kind in kinds.items():
         if type(entries[name]) is not kind:
             raise bad("checkpoint", f"{path}: {name}", f"a value of type {kind.__name__}", entries[name])
-    try:
-        parse_part("game", entries["game"], str(path))
-        network = parse_part("network", entries["network"], str(path))
-    except ProbZeroError as error:
-        raise bad("checkpoint", path, "the settings of a game and of a network", error) from None
-    return CheckpointInfo(**{**entries, "network": network})
+    parts = {}
+    for name in ("game", "network"):
+        try:
+            parts[name] = parse_part(name, entries[name], str(path))
+        except ProbZeroError:
+            raise bad("checkpoint", f"{path}: {name}", f"the settings of a {name}", entries[name]) from None
+    return CheckpointInfo(**{**entries, "network": parts["network"]})
 
 
 def _expect(path: Path, description: dict[str, Any], name: str, expected: Any) -> None:

@@ -9,16 +9,19 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from learnable import SETTINGS, small, some_samples
+from learnable import GAME, SETTINGS, small, some_samples
 from oracles.slow_othello import SlowOthello
 
-from probzero.games import symmetry
+from probzero import games
+from probzero.games.base import Game
 from probzero.learning import training
 from probzero.learning.dataset import Samples, concatenate
 from probzero.learning.loss import Batch, losses
 from probzero.learning.training import train
 from probzero.learning.window import decidedness, draw, draw_weights, draw_window, tensors, turned
 from probzero.network.model import Outputs
+
+OBLONG = [games.make("connect_four", width=width, height=height) for width, height in ((5, 4), (7, 6))]
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -129,21 +132,21 @@ def test_a_target_is_as_decided_as_its_entropy_is_small() -> None:
     # 1 − H / log k by hand: uniform 0; one move of several 1; (½, ½, 0, 0): 1 − log 2 / log 4 = ½; a single move 0.
     samples = policies([0.25] * 4, [0, 1, 0], [0.5, 0.5, 0, 0], [1])
     assert decidedness(samples).tolist() == pytest.approx([0, 1, 0.5, 0], abs=1e-6)
-    assert draw_weights(samples, SETTINGS.model_copy(update={"undecided_draw": 0.2})) == pytest.approx(
+    assert draw_weights(samples, GAME, SETTINGS.model_copy(update={"undecided_draw": 0.2})) == pytest.approx(
         [0.4, 2, 1.2, 0.4], abs=1e-6
     )
-    assert draw_weights(samples, SETTINGS) is None
+    assert draw_weights(samples, GAME, SETTINGS) is None
 
 
 def test_rare_disc_counts_are_drawn_more_often() -> None:
     samples = some_samples(5)
-    samples.board[:] = 0
+    samples.states[:, 1] = 0
     for sample, discs in enumerate([5, 9, 9, 9, 9]):
-        samples.board[sample, :discs] = 1
+        samples.states[sample, 0] = (1 << discs) - 1
     # One sample of 5 discs and four of 9: shares 1/5 and 4/5, so that to the power −½ the first counts twice as much.
-    found = draw_weights(samples, SETTINGS.model_copy(update={"phase_balance": 0.5}))
+    found = draw_weights(samples, GAME, SETTINGS.model_copy(update={"phase_balance": 0.5}))
     assert found == pytest.approx(np.array([2, 1, 1, 1, 1]) / 1.2)
-    assert draw_weights(samples, SETTINGS.model_copy(update={"phase_balance": 1.0})) == pytest.approx(
+    assert draw_weights(samples, GAME, SETTINGS.model_copy(update={"phase_balance": 1.0})) == pytest.approx(
         [2.5] + [0.625] * 4
     )
 
@@ -152,9 +155,9 @@ def test_values_are_learned_as_if_all_were_drawn_alike() -> None:
     samples = some_samples(96)
     settings = SETTINGS.model_copy(update={"undecided_draw": 0.2, "phase_balance": 0.5, "visit_exponent": 0.0})
     samples.policy[::2] = samples.mask[::2] / samples.mask[::2].sum(1, keepdims=True)
-    weight = draw_weights(samples, settings)
-    data = tensors(samples, 5, settings, "cpu", weight)
-    outputs = Outputs(*(part.detach() for part in small().eval()(data.board.reshape(-1, 2, 5, 5))))
+    weight = draw_weights(samples, GAME, settings)
+    data = tensors(samples, GAME, settings, "cpu", weight)
+    outputs = Outputs(*(part.detach() for part in small().eval()(data.planes)))
     all_alike = losses(outputs, data._replace(drawn=torch.ones(96))).value
     rows = torch.from_numpy(draw(rng(), 96, 200_000, weight))
     often = Batch(*(column[rows] for column in data))
@@ -164,33 +167,71 @@ def test_values_are_learned_as_if_all_were_drawn_alike() -> None:
 
 
 def test_a_sharper_target_is_a_power_of_the_search_s() -> None:
-    data = tensors(policies([0.25, 0.75], [0.5, 0.5]), 5, SETTINGS.model_copy(update={"policy_sharpness": 2.0}), "cpu")
+    data = tensors(
+        policies([0.25, 0.75], [0.5, 0.5]), GAME, SETTINGS.model_copy(update={"policy_sharpness": 2.0}), "cpu"
+    )
     assert data.policy[:, :2].tolist() == [pytest.approx([0.1, 0.9]), pytest.approx([0.5, 0.5])]
 
 
 def test_over_legal_moves_those_never_explored_count_as_zero() -> None:
     samples = some_samples(40)
     samples.mask[:] = samples.policy  # only the first legal move was explored
-    data = tensors(samples, 5, SETTINGS.model_copy(update={"policy_moves": "legal"}), "cpu")
-    for board, mask in zip(samples.board, data.mask, strict=True):
-        own, opp = (sum(int(bit) << k for k, bit in enumerate(plane)) for plane in board.reshape(2, 25))
-        assert sorted(np.flatnonzero(mask)) == sorted(SlowOthello.from_bitboards(5, own, opp).legal_moves())
+    data = tensors(samples, GAME, SETTINGS.model_copy(update={"policy_moves": "legal"}), "cpu")
+    for state, mask in zip(samples.states.tolist(), data.mask, strict=True):
+        assert sorted(np.flatnonzero(mask)) == sorted(SlowOthello.from_bitboards(5, *state).legal_moves())
     torch.testing.assert_close(data.policy, torch.from_numpy(samples.policy))
-    outputs = small().eval()(data.board.reshape(-1, 2, 5, 5))
-    explored = tensors(samples, 5, SETTINGS, "cpu")
+    outputs = small().eval()(data.planes)
+    explored = tensors(samples, GAME, SETTINGS, "cpu")
     assert losses(outputs, explored).policy == 0  # one explored move says nothing ...
     assert losses(outputs, data).policy > 1  # ... but that it was the one explored does
 
 
+def slowly_turned(board: np.ndarray, k: int) -> np.ndarray:
+    """A board [..., H, W] turned by symmetry k: transposed if k & 4, then turned over."""
+    board = np.swapaxes(board, -1, -2) if k & 4 else board
+    down, across = (k & 1, k & 2) if k & 4 else (k & 2, k & 1)
+    return board[..., :: -1 if down else 1, :: -1 if across else 1]
+
+
 def test_a_sample_is_turned_as_a_whole() -> None:
     samples = some_samples()
-    rows, turns = np.arange(96)[::-1].copy(), np.arange(96) % symmetry.COUNT
-    batch = turned(tensors(samples, 5, SETTINGS, "cpu"), 5, rows, turns)
-    np.testing.assert_array_equal(batch.board.reshape(96, -1), symmetry.turn_planes(5, samples.board[rows], turns))
-    np.testing.assert_array_equal(batch.policy, symmetry.turn_policies(5, samples.policy[rows], turns))
-    np.testing.assert_array_equal(batch.mask, symmetry.turn_policies(5, samples.mask[rows], turns))
+    rows, turns = np.arange(96)[::-1].copy(), np.arange(96) % 8
+    batch = turned(tensors(samples, GAME, SETTINGS, "cpu"), GAME, rows, turns)
+    for place, (row, k) in enumerate(zip(rows, turns, strict=True)):
+        np.testing.assert_array_equal(batch.planes[place], slowly_turned(GAME.encode(samples.states[[row]])[0], k))
+        for found, column in ((batch.policy, samples.policy), (batch.mask, samples.mask)):
+            board, passing = column[row, :25].reshape(5, 5), column[row, 25]
+            assert found[place].tolist() == [*slowly_turned(board, k).ravel(), passing]
     np.testing.assert_array_equal(batch.value, samples.value[rows])
     np.testing.assert_allclose(batch.weight, np.sqrt(samples.weight[rows]), rtol=1e-6)
+
+
+@pytest.mark.parametrize("game", OBLONG, ids=lambda game: game.identity)
+def test_where_there_is_an_up_and_a_down_only_left_and_right_change_places(game: Game) -> None:
+    samples = some_samples(40, game)
+    rows, turns = np.arange(40), np.arange(40) % 2
+    batch = turned(tensors(samples, game, SETTINGS, "cpu"), game, rows, turns)
+    for row, k in zip(rows, turns, strict=True):
+        step = -1 if k else 1
+        np.testing.assert_array_equal(batch.planes[row], game.encode(samples.states[[row]])[0][..., ::step])
+        assert batch.policy[row].tolist() == samples.policy[row, ::step].tolist()
+        assert batch.mask[row].tolist() == samples.mask[row, ::step].tolist()
+
+
+@pytest.mark.parametrize(("game", "count"), [(GAME, 8), (OBLONG[0], 2)], ids=["othello", "connect four"])
+@pytest.mark.parametrize("symmetries", [True, False])
+def test_training_turns_samples_by_the_symmetries_of_the_game(
+    game: Game, count: int, symmetries: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def listening(data: Batch, game: Game, rows: np.ndarray, turns: np.ndarray) -> Batch:
+        asked.append(turns)
+        return turned(data, game, rows, turns)
+
+    monkeypatch.setattr(training, "turned", listening)
+    train(small(game), {}, [some_samples(60, game)], SETTINGS.model_copy(update={"symmetries": symmetries}), game, 1, 1)
+    assert set(np.concatenate(asked)) == (set(range(count)) if symmetries else {0})
 
 
 def test_training_draws_by_its_settings(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,7 +244,7 @@ def test_training_draws_by_its_settings(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(training, "draw_window", listening)
     recent = SETTINGS.model_copy(update={"samples": 30, "recency": 0.5, "undecided_draw": 0.5})
     window = [some_samples(12), some_samples(20)]
-    train(small(), {}, window, recent, 1, 1)
+    train(small(), {}, window, recent, GAME, 1, 1)
     [(sizes, wanted, recency, weight)] = asked
     assert (sizes, wanted, recency) == ([12, 20], 30, 0.5)
-    assert weight == pytest.approx(draw_weights(concatenate(window), recent))
+    assert weight == pytest.approx(draw_weights(concatenate(window), GAME, recent))

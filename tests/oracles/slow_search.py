@@ -80,11 +80,10 @@ class SlowSearch:
             node.value = node.target = node.value_net = node.reward_net = outcome
             node.terminal = node.closed = True
             return
-        legal = torch.zeros(1, self.size**2 + 1, dtype=torch.bool)
-        legal[0, moves] = True
-        prior, value, reward = self.evaluate(torch.tensor([position[0]]), torch.tensor([position[1]]), legal)
-        node.actions = sorted(moves, key=lambda move: (-float(prior[0, move]), move))
-        node.policy = [float(prior[0, move]) for move in node.actions]
+        priors, value, reward = self.evaluate(torch.tensor([position]), torch.tensor([moves]))
+        prior = dict(zip(moves, priors[0].tolist(), strict=True))
+        node.actions = sorted(moves, key=lambda move: (-prior[move], move))
+        node.policy = [prior[move] for move in node.actions]
         node.value = node.value_net = tuple(value[0].tolist())
         node.target = node.reward_net = tuple(reward[0].tolist())
 

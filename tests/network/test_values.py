@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import re
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,9 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from probzero import games
 from probzero.config import Network, Training
 from probzero.errors import ProbZeroError
-from probzero.games.othello import othello
+from probzero.games.base import list_moves
 from probzero.games.random_play import play_randomly
 from probzero.learning.dataset import Samples
 from probzero.learning.loss import Batch, agreements, losses
@@ -35,6 +39,7 @@ from probzero.network.model import Outputs, ProbZeroNet, build
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
+GAME = games.make("othello", size=5)
 HEADS = {
     "wdl": Network(blocks=1, channels=8),
     "support": Network(blocks=1, channels=8, value="support", support=21),
@@ -55,20 +60,17 @@ def network(request: pytest.FixtureRequest) -> Network:
     return HEADS[request.param]
 
 
-def positions(count: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Positions of random play on 5×5 boards and their legal moves, one at least."""
-    rules = othello(5)
-    found = play_randomly(rules, 20, 12, seed=1)
-    own, opp = found.own[2:].ravel(), found.opp[2:].ravel()
-    going = np.flatnonzero(rules.legal(own, opp).any(1))[:count]
-    assert len(going) == count
-    own, opp = own[going], opp[going]
-    return torch.from_numpy(own), torch.from_numpy(opp), torch.from_numpy(rules.legal(own, opp))
+def positions(count: int) -> tuple[Tensor, Tensor]:
+    """Positions of random play on 5×5 boards and their legal moves [count, A], one at least."""
+    states = play_randomly(GAME, 20, 12, seed=1).states[2:].reshape(-1, 2)
+    states = states[GAME.legal(states).any(1)][:count]
+    assert len(states) == count
+    return torch.from_numpy(states), torch.from_numpy(GAME.legal(states))
 
 
 def lively(network: Network) -> ProbZeroNet:
     """A network whose batch norms and heads are far from those of a new one, in evaluation mode."""
-    model = build(5, network, seed_key=5)
+    model = build(GAME.shape, network, seed_key=5)
     draws = torch.Generator().manual_seed(7)
     with torch.no_grad():
         for module in model.modules():
@@ -159,8 +161,8 @@ def test_a_win_draw_loss_head_is_what_it_was() -> None:
 
 
 def test_a_head_gives_as_many_numbers_as_it_says(network: Network) -> None:
-    expected = {"wdl": 3, "support": network.support}[network.value]
-    assert values.outputs(network) == expected == build(5, network, 0)(torch.zeros(2, 2, 5, 5)).value.shape[1]
+    expected = {"wdl": 3, "scalar": 1, "support": network.support}[network.value]
+    assert values.outputs(network) == expected == build(GAME.shape, network, 0)(torch.zeros(2, 2, 5, 5)).value.shape[1]
 
 
 def made_batch(value: Tensor) -> Batch:
@@ -193,18 +195,17 @@ def test_without_any_value_target_the_loss_is_zero_and_nothing_is_learned_from_i
 
 
 def some_samples(count: int = 64) -> Samples:
-    own, opp, legal = positions(count)
+    states, legal = positions(count)
     mask = legal.numpy().astype(np.float32)
-    value = np.eye(3, dtype=np.float32)[1 - othello(5).result(own.numpy(), opp.numpy())]
-    board = othello(5).encode(own, opp).reshape(count, -1).numpy()
+    value = np.eye(3, dtype=np.float32)[1 - GAME.outcome(states.numpy())]
     ones = np.ones(count, np.float32)
-    return Samples(board, np.eye(26, dtype=np.float32)[mask.argmax(1)], mask, value, value, ones, ones)
+    return Samples(states.numpy(), np.eye(26, dtype=np.float32)[mask.argmax(1)], mask, value, value, ones, ones)
 
 
 def test_a_network_without_a_reward_head_has_no_parameters_for_it() -> None:
     whole, without = (
-        build(5, Network(blocks=1, channels=8), 0),
-        build(5, Network(blocks=1, channels=8, reward=False), 0),
+        build(GAME.shape, Network(blocks=1, channels=8), 0),
+        build(GAME.shape, Network(blocks=1, channels=8, reward=False), 0),
     )
     assert any(name.startswith("reward") for name, _ in whole.named_parameters())
     assert not any("reward" in name for name in without.state_dict())
@@ -216,10 +217,11 @@ def test_a_network_without_a_reward_head_has_no_parameters_for_it() -> None:
 
 @pytest.mark.parametrize("kind", ["wdl", "support"])
 def test_without_a_reward_head_its_loss_is_zero_and_everything_else_learns(kind: str) -> None:
-    model = build(5, HEADS[f"{kind} alone"], 3).train()
+    model = build(GAME.shape, HEADS[f"{kind} alone"], 3).train()
     samples = some_samples(16)
-    batch = Batch(*(torch.from_numpy(column) for column in samples.columns()), torch.ones(16))
-    outputs = model(batch.board.reshape(-1, 2, 5, 5))
+    planes = torch.from_numpy(GAME.encode(samples.states))
+    batch = Batch(planes, *(torch.from_numpy(column) for column in samples.columns()[1:]), torch.ones(16))
+    outputs = model(batch.planes)
     assert outputs.reward is None
     found = losses(outputs, batch, kind)
     assert float(found.reward) == 0 and float(found.total().detach()) == float((found.policy + found.value).detach())
@@ -230,25 +232,29 @@ def test_without_a_reward_head_its_loss_is_zero_and_everything_else_learns(kind:
 
 
 def test_every_kind_of_network_learns(network: Network) -> None:
-    model = build(5, network, 3)
+    model = build(GAME.shape, network, 3)
     state: OptimizerState = {}
     first: dict[str, float] = {}
     for turn in range(1, 8):
-        state, metrics = train(model, state, [some_samples()], TRAINING, 1, turn)
+        state, metrics = train(model, state, [some_samples()], TRAINING, GAME, 1, turn)
         first = first or metrics
     assert metrics["value_loss"] < 0.8 * first["value_loss"]
     assert (metrics["reward_loss"] > 0) == network.reward
 
 
 def evaluated(model: ProbZeroNet, count: int = 100) -> Evaluation:
-    return Evaluator(model, 5, "cpu")(*positions(count))
+    """What the search would be told, the priors by action."""
+    states, legal = positions(count)
+    moves = list_moves(legal, GAME.most_moves)
+    found = Evaluator(model, GAME, "cpu")(states, moves)
+    return found._replace(prior=torch.zeros(legal.shape).scatter(1, moves, found.prior))
 
 
 def test_an_evaluation_is_what_the_training_form_says(network: Network) -> None:
     model = lively(network)
-    own, opp, legal = positions(100)
+    states, legal = positions(100)
     with torch.no_grad():
-        outputs = model(othello(5).encode(own, opp))
+        outputs = model(GAME.encode(states))
     found = evaluated(model)
     value = triples(network.value, outputs.value)
     assert value.std(0)[0] > 0.02, "positions that all look alike show nothing"
@@ -259,9 +265,9 @@ def test_an_evaluation_is_what_the_training_form_says(network: Network) -> None:
 
 
 def test_every_kind_of_network_survives_its_file(network: Network, tmp_path: Path) -> None:
-    model, info = lively(network), CheckpointInfo("a test", 3, 17, 5, network)
+    model, info = lively(network), CheckpointInfo("a test", 3, 17, GAME.described, network)
     save_checkpoint(tmp_path / "a.safetensors", model, info)
-    found, said = load_checkpoint(tmp_path / "a.safetensors", expected_size=5, expected_network=network)
+    found, said = load_checkpoint(tmp_path / "a.safetensors", GAME)
     assert said == info and found.config == network
     assert found.state_dict().keys() == model.state_dict().keys()
     assert all(torch.equal(value, model.state_dict()[name]) for name, value in found.state_dict().items())
@@ -270,9 +276,9 @@ def test_every_kind_of_network_survives_its_file(network: Network, tmp_path: Pat
 
 
 def test_the_optimiser_of_every_kind_of_network_survives_its_file(network: Network, tmp_path: Path) -> None:
-    model = build(5, network, 3)
-    state, _ = train(model, {}, [some_samples()], TRAINING, 1, 1)
-    save_optimizer(tmp_path / "o.safetensors", state, CheckpointInfo("a test", 3, 1, 5, network))
+    model = build(GAME.shape, network, 3)
+    state, _ = train(model, {}, [some_samples()], TRAINING, GAME, 1, 1)
+    save_optimizer(tmp_path / "o.safetensors", state, CheckpointInfo("a test", 3, 1, GAME.described, network))
     found, _ = load_optimizer(tmp_path / "o.safetensors", model)
     assert found.keys() == state.keys() and all(torch.equal(found[name], state[name]) for name in state)
 
@@ -285,29 +291,46 @@ def test_the_optimiser_of_every_kind_of_network_survives_its_file(network: Netwo
         Network(blocks=1, channels=8, policy_hidden=4),
     ],
 )
-def test_a_checkpoint_with_other_heads_than_expected_is_refused(other: Network, tmp_path: Path) -> None:
-    path = tmp_path / "a.safetensors"
-    save_checkpoint(
-        path,
-        build(5, Network(blocks=1, channels=8), 0),
-        CheckpointInfo("a test", 0, 0, 5, Network(blocks=1, channels=8)),
-    )
-    with pytest.raises(ProbZeroError, match="network: expected"):
-        load_checkpoint(path, expected_network=other)
-    with pytest.raises(ProbZeroError, match=r"expected a 1 × 8 network .* found a 1 × 8 network"):
-        save_checkpoint(path, build(5, Network(blocks=1, channels=8), 0), CheckpointInfo("a test", 0, 0, 5, other))
+def test_a_network_with_other_heads_than_described_is_not_saved(other: Network, tmp_path: Path) -> None:
+    path, model = tmp_path / "a.safetensors", build(GAME.shape, Network(blocks=1, channels=8), 0)
+    found = re.escape(f"found one for {GAME.described} with {asdict(other)}")
+    with pytest.raises(ProbZeroError, match=found):
+        save_checkpoint(path, model, CheckpointInfo("a test", 0, 0, GAME.described, other))
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Network(blocks=1, channels=8, value="scalar"),
+        Network(blocks=1, channels=8, reward=False),
+        Network(blocks=1, channels=8, value="support", support=5),
+        Network(blocks=1, channels=8, policy_hidden=4),
+    ],
+)
+def test_a_checkpoint_with_other_heads_than_it_says_is_refused(other: Network, tmp_path: Path) -> None:
+    path, model = tmp_path / "a.safetensors", build(GAME.shape, Network(blocks=1, channels=8), 0)
+    save_checkpoint(path, model, CheckpointInfo("a test", 0, 0, GAME.described, Network(blocks=1, channels=8)))
+    redescribe(path, asdict(other))
+    with pytest.raises(ProbZeroError, match=r": (policy|value|reward|heads)[._a-z]*: expected "):
+        load_checkpoint(path)
+
+
+def redescribe(path: Path, network: dict[str, Any]) -> None:
+    """Change what a file says of its network, and nothing else."""
+    with safetensors.safe_open(path, "pt") as opened:
+        description = json.loads(opened.metadata()[checkpoint.METADATA_KEY])
+        tensors = {name: opened.get_tensor(name).clone() for name in opened.keys()}  # noqa: SIM118
+    assert description["network"] == asdict(Network(blocks=1, channels=8)) and "value" in description["network"]
+    description["network"] = network
+    safetensors.torch.save_file(tensors, path, {checkpoint.METADATA_KEY: json.dumps(description)})
 
 
 def test_a_checkpoint_from_before_there_were_kinds_of_heads_is_read_as_what_it_was(tmp_path: Path) -> None:
     path = tmp_path / "old.safetensors"
     model = lively(Network(blocks=1, channels=8))
-    save_checkpoint(path, model, CheckpointInfo("a test", 0, 4, 5, Network(blocks=1, channels=8)))
-    with safetensors.safe_open(path, "pt") as opened:
-        description = json.loads(opened.metadata()[checkpoint.METADATA_KEY])
-        tensors = {name: opened.get_tensor(name).clone() for name in opened.keys()}  # noqa: SIM118
-    assert description["network"] == Network(blocks=1, channels=8).model_dump() and "value" in description["network"]
-    description["network"] = {"blocks": 1, "channels": 8}
-    safetensors.torch.save_file(tensors, path, {checkpoint.METADATA_KEY: json.dumps(description)})
-    found, info = load_checkpoint(path, expected_network=Network(blocks=1, channels=8))
+    save_checkpoint(path, model, CheckpointInfo("a test", 0, 4, GAME.described, Network(blocks=1, channels=8)))
+    redescribe(path, {"blocks": 1, "channels": 8})
+    found, info = load_checkpoint(path)
     assert info.network == Network(blocks=1, channels=8, policy_hidden=0, value="wdl", support=21, reward=True)
     assert torch.equal(evaluated(found).value, evaluated(model).value)

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 import torch
 import yaml
-from searching import SYSTEMATIC, played, searching
 from oracles.slow_othello import SlowOthello
+from probzero.search.tree import Tree
+from searching import SYSTEMATIC, played, searching
 
 from probzero.config import Config, Network, Search, Targets, parse
 from probzero.games.othello import othello, parse_moves
@@ -20,7 +21,6 @@ from probzero.learning.targets import extract
 from probzero.network.inference import Evaluator
 from probzero.network.model import build
 from probzero.search.choice import best
-from probzero.search.tree import Tree
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from learnable import SETTINGS, small, some_samples
+from learnable import GAME, SETTINGS, small, some_samples
 
+from probzero import games
 from probzero.config import Network
 from probzero.learning.dataset import Samples
 from probzero.learning.loss import Batch, agreements, losses
@@ -34,7 +35,7 @@ def test_the_loss_is_the_one_worked_out_by_hand() -> None:
         reward=log(torch.tensor([[1.0, 1.0, 2.0], [5.0, 1.0, 1.0]])),
     )
     batch = Batch(
-        board=torch.zeros(2, 2, 1, 1),
+        planes=torch.zeros(2, 2, 1, 1),
         policy=torch.tensor([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]),
         mask=torch.tensor([[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
         value=torch.tensor([[1.0, 0.0, 0.0], [0.0, 0.5, 0.5]]),
@@ -75,18 +76,31 @@ def test_without_a_valid_reward_its_loss_and_gradient_are_zero() -> None:
 
 
 def test_a_network_learns_a_small_set_by_heart() -> None:
-    model, state = build(5, Network(blocks=2, channels=32), 7), {}
+    model, state = build(GAME.shape, Network(blocks=2, channels=32), 7), {}
     settings = SETTINGS.model_copy(update={"symmetries": False})
     for iteration in range(1, 41):
-        state, metrics = train(model, state, [some_samples()], settings, 1, iteration)
+        state, metrics = train(model, state, [some_samples()], settings, GAME, 1, iteration)
     assert metrics["policy_agreement"] > 0.95 and metrics["value_accuracy"] > 0.95
     assert metrics["policy_loss"] < 0.3 and metrics["steps"] == 3 and metrics["samples"] == 96
+
+
+@pytest.mark.parametrize(("width", "height"), [(5, 4), (7, 6)])
+def test_networks_for_oblong_boards_learn_too(width: int, height: int) -> None:
+    game = games.make("connect_four", width=width, height=height)
+    model, state, losses = build(game.shape, Network(blocks=2, channels=16), 7), {}, []
+    settings = SETTINGS.model_copy(update={"symmetries": False})
+    for iteration in range(1, 16):
+        before = {name: value.clone() for name, value in model.named_parameters()}
+        state, metrics = train(model, state, [some_samples(96, game)], settings, game, 1, iteration)
+        assert not any(torch.equal(before[name], value) for name, value in model.named_parameters())
+        losses.append(metrics["policy_loss"])
+    assert losses[-1] < 0.5 * losses[0] and metrics["policy_agreement"] > 0.9
 
 
 def test_equal_inputs_give_equal_bytes_and_another_key_does_not() -> None:
     models = [small() for _ in range(3)]
     for model, key in zip(models, (5, 5, 6), strict=True):
-        train(model, {}, [some_samples()], SETTINGS, 1, key)
+        train(model, {}, [some_samples()], SETTINGS, GAME, 1, key)
     first, second, third = (model.state_dict() for model in models)
     assert all(torch.equal(first[name], second[name]) for name in first)
     assert not all(torch.equal(first[name], third[name]) for name in first)
@@ -94,11 +108,11 @@ def test_equal_inputs_give_equal_bytes_and_another_key_does_not() -> None:
 
 def test_carrying_the_optimiser_state_matters_and_is_lossless() -> None:
     model = small()
-    state, _ = train(model, {}, [some_samples()], SETTINGS, 1, 1)
+    state, _ = train(model, {}, [some_samples()], SETTINGS, GAME, 1, 1)
     kept, reloaded, fresh = copy.deepcopy(model), copy.deepcopy(model), copy.deepcopy(model)
     copied = {name: tensor.clone() for name, tensor in state.items()}
     for network, moments in ((kept, state), (reloaded, copied), (fresh, {})):
-        train(network, moments, [some_samples()], SETTINGS, 2, 2)
+        train(network, moments, [some_samples()], SETTINGS, GAME, 2, 2)
     name = "policy.weight"
     assert torch.equal(kept.state_dict()[name], reloaded.state_dict()[name])
     assert not torch.equal(kept.state_dict()[name], fresh.state_dict()[name])
@@ -114,8 +128,8 @@ def test_heavier_samples_pull_harder() -> None:
     model, state = small(), {}
     settings = SETTINGS.model_copy(update={"symmetries": False, "visit_exponent": 1.0, "batch_size": 2})
     for turn in range(60):
-        state, _ = train(model, state, [data], settings, 1, turn)
-    planes = torch.from_numpy(data.board[:1]).reshape(1, 2, 5, 5)
+        state, _ = train(model, state, [data], settings, GAME, 1, turn)
+    planes = torch.from_numpy(GAME.encode(data.states[:1]))
     assert int(model(planes).value.argmax()) == int(other.argmax())
 
 
@@ -128,14 +142,14 @@ def test_the_learning_rate_falls_by_a_half_cosine() -> None:
 
 
 def test_a_run_resumed_from_its_files_goes_on_bit_for_bit(tmp_path: Path) -> None:
-    model, info = small(), CheckpointInfo("a test", 0, 1, 5, Network(blocks=1, channels=8))
-    state, _ = train(model, {}, [some_samples()], SETTINGS, 1, 1)
+    model, info = small(), CheckpointInfo("a test", 0, 1, GAME.described, Network(blocks=1, channels=8))
+    state, _ = train(model, {}, [some_samples()], SETTINGS, GAME, 1, 1)
     save_checkpoint(tmp_path / "model", model, info)
     save_optimizer(tmp_path / "state", state, info)
-    state, _ = train(model, state, [some_samples()], SETTINGS, 2, 2)
+    state, _ = train(model, state, [some_samples()], SETTINGS, GAME, 2, 2)
     resumed, _ = load_checkpoint(tmp_path / "model")
     reloaded, _ = load_optimizer(tmp_path / "state", resumed)
-    reloaded, _ = train(resumed, reloaded, [some_samples()], SETTINGS, 2, 2)
+    reloaded, _ = train(resumed, reloaded, [some_samples()], SETTINGS, GAME, 2, 2)
     for names, found, expected in (
         (state, reloaded, state),
         (model.state_dict(), resumed.state_dict(), model.state_dict()),
@@ -147,8 +161,8 @@ def test_weight_decay_shrinks_weights_but_neither_biases_nor_norms() -> None:
     # A step of exactly 0 learning signal is impossible, so compare two runs that differ in the decay alone.
     plain, decayed = small(), small()
     settings = SETTINGS.model_copy(update={"batch_size": 96, "learning_rate": 0.1, "weight_decay": 0.0})
-    train(plain, {}, [some_samples()], settings, 1, 1)
-    train(decayed, {}, [some_samples()], settings.model_copy(update={"weight_decay": 0.5}), 1, 1)
+    train(plain, {}, [some_samples()], settings, GAME, 1, 1)
+    train(decayed, {}, [some_samples()], settings.model_copy(update={"weight_decay": 0.5}), GAME, 1, 1)
     start = dict(small().named_parameters())
     for (name, without), with_decay in zip(plain.named_parameters(), decayed.parameters(), strict=True):
         shrunk = 0.1 * 0.5 * start[name] if start[name].dim() > 1 else torch.zeros_like(start[name])
@@ -157,7 +171,7 @@ def test_weight_decay_shrinks_weights_but_neither_biases_nor_norms() -> None:
 
 def test_metrics_are_those_of_the_table_and_sane() -> None:
     _, metrics = train(
-        small(), {}, [some_samples(), some_samples(40)], SETTINGS.model_copy(update={"samples": 100}), 3, 1
+        small(), {}, [some_samples(), some_samples(40)], SETTINGS.model_copy(update={"samples": 100}), GAME, 3, 1
     )
     assert set(metrics) == {
         "iteration", "learning_rate", "samples", "window_positions", "steps", "policy_loss", "value_loss",

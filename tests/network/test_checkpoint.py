@@ -15,8 +15,10 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
+from probzero import games
 from probzero.config import Network
 from probzero.errors import ProbZeroError
+from probzero.games.base import Game
 from probzero.network import checkpoint
 from probzero.network.checkpoint import (
     CheckpointInfo,
@@ -28,11 +30,14 @@ from probzero.network.checkpoint import (
 )
 from probzero.network.model import ProbZeroNet, build
 
-INFO = CheckpointInfo(experiment="a test", seed=3, iteration=17, size=5, network=Network(blocks=2, channels=8))
+GAME = games.make("othello", size=5)
+INFO = CheckpointInfo(
+    experiment="a test", seed=3, iteration=17, game=GAME.described, network=Network(blocks=2, channels=8)
+)
 
 
 def small() -> ProbZeroNet:
-    return build(INFO.size, INFO.network, seed_key=9)
+    return build(GAME.shape, INFO.network, seed_key=9)
 
 
 def moments(model: ProbZeroNet) -> dict[str, Tensor]:
@@ -47,20 +52,35 @@ def saved(tmp_path: Path) -> Path:
     return path
 
 
-def refusal(path: Path, **expected: Any) -> str:
+def refusal(path: Path, game: Game | None = None) -> str:
     with pytest.raises(ProbZeroError) as error:
-        load_checkpoint(path, **expected)
+        load_checkpoint(path, game)
     message = str(error.value)
     assert message.startswith(f"checkpoint: {path}") and "\n" not in message
     return message
 
 
 def test_weights_and_description_survive_the_file(saved: Path) -> None:
-    model, info = load_checkpoint(saved, expected_size=5, expected_network=Network(blocks=2, channels=8))
+    model, info = load_checkpoint(saved, GAME)
     assert info == INFO and not model.training
     expected = small().state_dict()
     assert model.state_dict().keys() == expected.keys()
     assert all(torch.equal(value, expected[name]) for name, value in model.state_dict().items())
+
+
+@pytest.mark.parametrize(("width", "height"), [(5, 4), (6, 5), (4, 4)])
+def test_networks_for_oblong_boards_survive_the_file(width: int, height: int, tmp_path: Path) -> None:
+    game, path = games.make("connect_four", width=width, height=height), tmp_path / "a.safetensors"
+    model, info = build(game.shape, INFO.network, seed_key=4), replace(INFO, game=game.described)
+    save_checkpoint(path, model, info)
+    found, said = load_checkpoint(path, game)
+    assert said == info and found.shape == game.shape
+    assert all(torch.equal(value, model.state_dict()[name]) for name, value in found.state_dict().items())
+    turned = games.make("connect_four", width=height, height=width)
+    if turned != game:  # as many squares, another board
+        assert f": game: expected {turned.described}, found " in refusal(path, turned)
+        with pytest.raises(ProbZeroError, match="expected a network for"):
+            save_checkpoint(path, model, replace(INFO, game=turned.described))
 
 
 def test_a_loaded_network_can_be_trained(saved: Path) -> None:
@@ -76,12 +96,12 @@ def test_equal_contents_give_equal_bytes_even_in_another_process(saved: Path, tm
         "save_checkpoint(sys.argv[1], small(), INFO)\n"
     )
     again = tmp_path / "again.safetensors"
-    subprocess.run([sys.executable, "-c", program, str(again), *sys.path], check=True)
+    subprocess.run([sys.executable, "-c", program, str(again), str(Path(__file__).parent), *sys.path], check=True)
     assert again.read_bytes() == saved.read_bytes()
 
 
 def test_a_network_that_is_not_what_its_description_says_is_not_saved(tmp_path: Path) -> None:
-    with pytest.raises(ProbZeroError, match=r"expected a 2 × 8 network for board size 5 .* found a 3 × 8 network"):
+    with pytest.raises(ProbZeroError, match=r"a network for \(2, 5, 5, 26\) with .*'blocks': 2.*found .*'blocks': 3"):
         save_checkpoint(tmp_path / "a.safetensors", small(), replace(INFO, network=Network(blocks=3, channels=8)))
     assert not list(tmp_path.iterdir())
 
@@ -128,13 +148,16 @@ def redescribe(path: Path, **changes: Any) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"format_version": 2}, "format_version: expected 1, found 2"),
-        ({"rules_version": 0}, "rules_version: expected 1, found 0"),
+        ({"format_version": 1}, "format_version: expected 2, found 1"),
+        ({"game_version": 0}, "game_version: expected 1, found 0"),
         ({"kind": "optimizer"}, "kind: expected network, found optimizer"),
         ({"format_version": None}, "format_version: expected an entry of the metadata, found none"),
         ({"iteration": None}, "iteration: expected an entry of the metadata, found none"),
         ({"iteration": "17"}, "iteration: expected a value of type int, found 17"),
-        ({"size": 7}, "size: expected one of (4, 5, 6, 8), found 7"),
+        ({"game": {"name": "othello", "size": 7}}, "game: expected the settings of a game, found {'name': 'othello'"),
+        ({"game": {"name": "chess"}}, "game: expected the settings of a game, found {'name': 'chess'}"),
+        ({"game": {"name": "othello"}}, "game: expected the settings of a game, found {'name': 'othello'}"),
+        ({"game": 5}, "game: expected a value of type dict, found 5"),
         ({"network": {"blocks": 2}}, "network: expected the settings of a network, found {'blocks': 2}"),
         ({"network": {"blocks": 2, "channels": 0}}, "network: expected the settings of a network"),
     ],
@@ -145,9 +168,9 @@ def test_a_wrong_description_is_refused(saved: Path, changes: dict[str, Any], me
 
 
 def test_tensors_of_the_wrong_size_number_or_name_are_refused(saved: Path) -> None:
-    redescribe(saved, size=6)
+    redescribe(saved, game={"name": "othello", "size": 6})
     assert "policy.bias: expected torch.float32 of shape (37,), found torch.float32 of shape (26,)" in refusal(saved)
-    redescribe(saved, size=5, network={"blocks": 3, "channels": 8})
+    redescribe(saved, game=GAME.described, network={"blocks": 3, "channels": 8})
     assert "blocks.2.first.weight: expected a tensor, found none" in refusal(saved)
     redescribe(saved, network={"blocks": 1, "channels": 8})
     assert "blocks.1.first.weight: expected no such tensor, found one" in refusal(saved)
@@ -169,11 +192,18 @@ def test_weights_that_are_not_numbers_are_refused(tmp_path: Path) -> None:
     assert "stem.weight: expected finite numbers, found NaN or infinity" in refusal(tmp_path / "a.safetensors")
 
 
-def test_another_board_or_network_than_expected_is_refused(saved: Path) -> None:
-    assert refusal(saved, expected_size=6).endswith("size: expected 6, found 5")
-    assert "network: expected {'blocks': 4, 'channels': 8," in refusal(
-        saved, expected_network=Network(blocks=4, channels=8)
-    )
+def test_a_network_of_another_game_is_refused(saved: Path) -> None:
+    found = "found {'name': 'othello', 'size': 5}"
+    assert refusal(saved, games.make("othello", size=6)).endswith(f"expected {{'name': 'othello', 'size': 6}}, {found}")
+    other = games.make("connect_four", width=5, height=5)
+    assert refusal(saved, other).endswith(f": game: expected {other.described}, {found}")
+
+
+def test_a_network_of_another_version_of_its_game_is_refused(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(type(GAME), "version", GAME.version + 1)  # as if the rules had changed since
+    assert refusal(saved, GAME).endswith(f"game_version: expected {GAME.version}, found {GAME.version - 1}")
+    save_checkpoint(saved, small(), INFO)
+    assert load_checkpoint(saved, GAME)[1] == INFO
 
 
 def test_the_optimiser_state_survives_the_file(tmp_path: Path) -> None:
@@ -199,8 +229,8 @@ def test_an_optimiser_state_that_does_not_fit_is_refused(saved: Path, tmp_path: 
     with pytest.raises(ProbZeroError, match=r"first\.stem\.weight: expected torch.float32 of shape \(8, 2, 3, 3\)"):
         load_optimizer(path, model)
     save_optimizer(path, state, INFO)
-    with pytest.raises(ProbZeroError, match=r"expected a 1 × 8 network for board size 5 .* found a 2 × 8 network"):
-        load_optimizer(path, build(5, Network(blocks=1, channels=8), seed_key=0))
+    with pytest.raises(ProbZeroError, match=r"a network for \(2, 5, 5, 26\) with .*'blocks': 1.*found .*'blocks': 2"):
+        load_optimizer(path, build(GAME.shape, Network(blocks=1, channels=8), seed_key=0))
     path.write_bytes(path.read_bytes()[:-7])
     with pytest.raises(ProbZeroError, match="expected a whole safetensors file"):
         load_optimizer(path, model)

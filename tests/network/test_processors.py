@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from processors import IN_VAIN, INSTRUCTIONS, MAKER, MAKERS, SWITCHES, restricted
 
-TESTS = Path(__file__).parent
+TESTS = Path(__file__).parent.parent
 ORDER = list(INSTRUCTIONS)  # each has all that those before it have
 CAPABILITY = "import torch; print(torch.backends.cpu.get_cpu_capability().lower())"
 PRODUCT = """
@@ -51,7 +51,7 @@ def same_bits(**variables: str) -> None:
     """Run the tests that an evaluation does not depend on slot or company, in a process with these variables."""
     shown = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "processors", "-p", "no:cacheprovider", "-k", "same_bits",
-         str(TESTS / "test_network.py")],
+         str(TESTS / "network" / "test_network.py")],
         env=without_switches(**variables), capture_output=True, text=True, check=False, cwd=TESTS.parent,
     )  # fmt: skip
     if shown.returncode == IN_VAIN:
