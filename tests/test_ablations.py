@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import torch
 import yaml
-from searching import SYSTEMATIC, played, searching
 from oracles.slow_othello import SlowOthello
+from searching import SYSTEMATIC, played, searching
 
 from probzero.config import Config, Network, Search, Targets, parse
 from probzero.games.othello import othello, parse_moves

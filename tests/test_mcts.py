@@ -10,9 +10,9 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles.slow_othello import SlowOthello
 from searching import invented, played, searching
 from slow_mcts import SlowMcts, SlowNode
-from oracles.slow_othello import SlowOthello
 
 from probzero import wdl
 from probzero.config import Search
