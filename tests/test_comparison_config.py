@@ -240,6 +240,7 @@ def test_the_written_comparison_is_the_one_that_was_read(tmp_path: Path) -> None
     assert main(["config", "--config", json.dumps(committed.plain()), "--output", str(output)]) == 0
     again = json.loads(output.read_text(encoding="utf-8"))
     assert comparison.parse(again, "here.yaml") == committed.parsed()
+    assert list(again["variants"]) == list(committed.plain()["variants"])  # the order in which they are shown
 
 
 def test_a_bad_comparison_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

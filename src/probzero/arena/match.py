@@ -1,4 +1,4 @@
-"""Matches between two players: each opening is played twice, with colours swapped, all games side by side."""
+"""Matches between two players: each opening is played twice, with sides swapped, all games side by side."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ def play_match(
 ) -> pd.DataFrame:
     """Play every opening twice; `first` moves first in the first game of each pair and second in the other.
 
-    Columns: black, white, opening, opening_moves, moves, plies, margin (Black's discs − White's), result.
+    Columns: first and second (who moves first in the game, opening included), opening, opening_moves, moves, plies,
+    margin and result for `first`.
     """
     pairs, plies = openings.moves.shape
     own = torch.from_numpy(openings.own).repeat_interleave(2)
@@ -53,8 +54,8 @@ def play_match(
     first_is_black = (opening_turn == 0) == (plies % 2 == 0)
     return pd.DataFrame(
         {
-            "black": [first[0] if yes else second[0] for yes in first_is_black.tolist()],
-            "white": [second[0] if yes else first[0] for yes in first_is_black.tolist()],
+            "first": [first[0] if yes else second[0] for yes in first_is_black.tolist()],
+            "second": [second[0] if yes else first[0] for yes in first_is_black.tolist()],
             "opening": (games // 2).tolist(),
             "opening_moves": [move_names(rules.size, openings.moves[game // 2]) for game in games.tolist()],
             "moves": [move_names(rules.size, row[row >= 0]) for row in played.numpy()],

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import json
 
 from probzero import comparison, config
 from probzero.commands import arguments, progress
-from probzero.files import write_json
+from probzero.files import write_json, write_text
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,7 +19,7 @@ def run(args: argparse.Namespace) -> None:
     raw, where = config.read(args.config)
     if isinstance(raw, dict) and "variants" in raw:
         compared = comparison.parse(raw, where)
-        write_json(args.output, raw)
+        write_text(args.output, json.dumps(raw, indent=2) + "\n")  # variants are shown in their order
         progress.report(compared.name, ", ".join(compared.variants), f"seeds {', '.join(map(str, compared.seeds))}")
         return
     settings = config.parse(raw, where)

@@ -29,8 +29,8 @@ from probzero.search.tree import Tree
 class Shard:
     """What the self-play of a shard leaves behind.
 
-    The margin of a game is Black's discs − White's when it stopped, its result +1 if Black won, and `resigned` 1 if the
-    player to move gave up.
+    Margin (when the game stopped) and result (+1 won) of a game are those of the player who moves first in it, opening
+    included; `resigned` is 1 if the player to move gave up.
     """
 
     samples: Samples  # of all positions of the search graphs, merged
@@ -205,7 +205,7 @@ def _outcomes(games: pd.DataFrame) -> dict[str, Any]:
         "moves": int(games.plies.sum()),
         "mean_plies": float(games.plies.mean()),
         "distinct_games": len(games[["opening_moves", "moves"]].drop_duplicates()),
-        "black_wins": int((games.result > 0).sum()),
+        "first_wins": int((games.result > 0).sum()),
         "draws": int((games.result == 0).sum()),
-        "white_wins": int((games.result < 0).sum()),
+        "second_wins": int((games.result < 0).sum()),
     }

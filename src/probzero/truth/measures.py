@@ -48,9 +48,9 @@ def kept_table(
     batches: Sequence[int],
     seed: int,
 ) -> pd.DataFrame:
-    """Count moves that keep the exact result, over decisive positions, by source, disc count and particles a move.
+    """Count moves that keep the exact result, over decisive positions, by source, phase and particles a move.
 
-    Columns: source, discs, particles (0 is the raw policy, if there is a network), positions, kept.
+    Columns: source, phase, particles (0 is the raw policy, if there is a network), positions, kept.
     """
     decisive = positions[positions.decisive == 1].reset_index(drop=True)
     own, opp = (torch.from_numpy(side).to(factory.device) for side in boards(decisive))
@@ -68,8 +68,8 @@ def kept_table(
     parts = []
     for budget, action in moves.items():
         kept = keeping.gather(1, action[:, None])[:, 0].cpu().numpy()
-        counted = decisive[["source", "discs"]].assign(particles=budget, kept=kept.astype(int))
-        grouped = counted.groupby(["source", "discs", "particles"]).kept
+        counted = decisive[["source", "phase"]].assign(particles=budget, kept=kept.astype(int))
+        grouped = counted.groupby(["source", "phase", "particles"]).kept
         parts.append(grouped.agg(positions="size", kept="sum").reset_index())
     return pd.concat(parts, ignore_index=True)
 

@@ -38,7 +38,7 @@ def games_from_wins(
     """Let `player` defend won positions against the perfect player; return a row per game.
 
     `from_start` games begin at the start (the side that has the win plays it, with different keys), the rest at random
-    openings of `plies` plies that are not drawn. Columns: opening (−1: the start), discs, moves_first, margin and
+    openings of `plies` plies that are not drawn. Columns: opening (−1: the start), phase, moves_first, margin and
     result for the player.
     """
     chosen = random_openings(rules, openings, plies, seed)
@@ -59,7 +59,7 @@ def games_from_wins(
     return pd.DataFrame(
         {
             "opening": number.tolist(),
-            "discs": popcount(own | opp).tolist(),
+            "phase": popcount(own | opp).tolist(),
             "moves_first": (1 - turn).tolist(),
             "margin": margin.tolist(),
             "result": margin.sign().tolist(),

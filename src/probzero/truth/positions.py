@@ -17,9 +17,19 @@ from probzero.games.bits import pack, popcount
 from probzero.games.othello import Othello, parse_moves, square_name
 from probzero.games.random_play import play_randomly
 from probzero.games.symmetry import canonical_bitboards
+from probzero.tables import read_table
 from probzero.truth.labels import decisive, keeps_result, label
 
-COLUMNS = ["source", "discs", "own", "opp", "result", "decisive", "keeping", "losing"]
+COLUMNS = {
+    "source": str,
+    "phase": int,
+    "own": int,
+    "opp": int,
+    "result": int,
+    "decisive": int,
+    "keeping": str,
+    "losing": str,
+}
 GAMES_PER_POSITION = 40  # random games played for each position wanted of a stratum
 
 
@@ -59,7 +69,7 @@ def labelled(rules: Othello, own: np.ndarray, opp: np.ndarray, source: str, thre
     return pd.DataFrame(
         {
             "source": source,
-            "discs": popcount(own | opp),
+            "phase": popcount(own | opp),
             "own": own,
             "opp": opp,
             "result": labels.result,
@@ -67,18 +77,13 @@ def labelled(rules: Othello, own: np.ndarray, opp: np.ndarray, source: str, thre
             "keeping": [" ".join(names[row]) for row in keeps],
             "losing": [" ".join(names[row]) for row in legal & ~keeps],
         },
-        columns=COLUMNS,
+        columns=list(COLUMNS),
     )
 
 
 def read_positions(path: str | Path, rules: Othello) -> pd.DataFrame:
     """Read an evaluation set, verifying columns, squares and labels."""
-    path = Path(path)
-    if not path.is_file():
-        raise bad("evaluation set", path, "a CSV file", "nothing")
-    table = pd.read_csv(path, keep_default_na=False)
-    if list(table.columns) != COLUMNS:
-        raise bad("evaluation set", path, f"the columns {', '.join(COLUMNS)}", ", ".join(table.columns))
+    table = read_table(path, COLUMNS, "evaluation set")[list(COLUMNS)]
     keeping, losing = move_masks(rules, table.keeping), move_masks(rules, table.losing)
     legal = rules.legal(*boards(table))
     wrong = np.flatnonzero(((keeping | losing) != legal).any(1) | (keeping & losing).any(1) | ~keeping.any(1))
