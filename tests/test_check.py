@@ -32,7 +32,7 @@ def write_run(folder: Path, seed: int = 0, last: float = 400) -> Path:
     }  # fmt: skip
     for name, table in made.items():
         path = folder / "seed0" / "tables" / f"{name}.csv"
-        tables.write_table(table, path, path.with_suffix(".md"))
+        tables.write_table(table, path)
     (folder / check.CONFIGURATION).write_text(json.dumps(CONFIGURATION))
     return folder
 
@@ -159,7 +159,7 @@ def test_a_reference_without_tables_is_refused(reference, tmp_path):
 def truth_table(folder: Path, kept: float) -> None:
     rows = {"iteration": [0, 4, 4], "source": "all", "particles": [0, 0, 96], "kept_share": [0.4, kept, 0.97]}
     table = pd.DataFrame(rows).assign(share_low=lambda t: t.kept_share - 0.02, share_high=lambda t: t.kept_share + 0.02)
-    tables.write_table(table, folder / "seed0/tables/truth.csv", folder / "seed0/tables/truth.md")
+    tables.write_table(table, folder / "seed0/tables/truth.csv")
 
 
 @pytest.mark.parametrize(("kept", "expected"), [(0.87, check.OK), (0.80, check.DIFFERS)])

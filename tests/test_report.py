@@ -184,7 +184,7 @@ def test_a_missing_or_repeated_match_file_is_refused(match_file, tmp_path):
 
 def test_tables_are_written_as_csv_and_markdown(tmp_path, tournament):
     ratings, _, players = tournament
-    tables.write_table(ratings, tmp_path / "t" / "ratings.csv", tmp_path / "t" / "ratings.md")
+    tables.write_table(ratings, tmp_path / "t" / "ratings.csv")
     back = read_table(tmp_path / "t" / "ratings.csv", {"player": str, "rating": float})
     assert back["player"].tolist() == players
     assert back["rating"].to_numpy() == pytest.approx(ratings["rating"].to_numpy(), rel=1e-5)
@@ -247,7 +247,7 @@ def draw_from_tables(folder: Path, into: str) -> None:
 
 def test_figures_are_the_same_bytes_each_time_and_in_another_process(tmp_path, tournament):
     for name, table in zip(("ratings", "pairings"), tournament, strict=False):
-        tables.write_table(table, tmp_path / f"{name}.csv", tmp_path / f"{name}.md")
+        tables.write_table(table, tmp_path / f"{name}.csv")
     draw_from_tables(tmp_path, "a")
     code = f"from pathlib import Path; import test_report; test_report.draw_from_tables(Path({str(tmp_path)!r}), 'b')"
     subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": ":".join(sys.path)})

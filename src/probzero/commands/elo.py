@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> None:
         args.model: model_table(ratings),
     }
     for path, found in tables.items():
-        write_table(found, path, path.with_suffix(".md"))
+        write_table(found, path)
     trained = table.dropna(subset="iteration")
     last = (trained if len(trained) else table).iloc[-1]
     progress.report(

@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> None:
         "blunders": pd.DataFrame([read_json(path) for path in args.blunders]).sort_values("iteration"),
     }
     for name, table in tables.items():
-        write_table(table, args.tables / f"{name}.csv", args.tables / f"{name}.md")
+        write_table(table, args.tables / f"{name}.csv")
     final = whole[whole["player"] == last]
     shares = [
         f"{particles} particles {progress.percent(share, 1)}"

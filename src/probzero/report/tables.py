@@ -120,10 +120,10 @@ def _metrics(path: str | Path, keys: Iterable[str]) -> dict[str, Any]:
     return {key: found[key] for key in keys}
 
 
-def write_table(table: pd.DataFrame, csv_path: str | Path, md_path: str | Path) -> None:
-    """Write a table as CSV, with six significant digits, and as Markdown, rounded for reading."""
-    files.write_text(csv_path, table.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
-    files.write_text(md_path, markdown(table) + "\n")
+def write_table(table: pd.DataFrame, path: Path, readable: str | None = None) -> None:
+    """Write a table as CSV, with six significant digits, and beside it as Markdown, rounded for reading."""
+    files.write_text(path, table.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
+    files.write_text(path.with_suffix(".md"), (markdown(table) if readable is None else readable) + "\n")
 
 
 def markdown(table: pd.DataFrame) -> str:

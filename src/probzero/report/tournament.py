@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -127,9 +128,9 @@ def _effective_games(pairs: np.ndarray) -> tuple[float, float]:
     return mean * (1 - mean) / variance, quantile(max(len(pairs) - 1, 1))
 
 
-def wilson(score: float, games: float, quantile: float) -> tuple[float, float]:
-    """Return Wilson's interval for a mean score in [0, 1] of independent games."""
+def wilson(score: Any, games: Any, quantile: float) -> tuple[Any, Any]:
+    """Return Wilson's interval for a mean score in [0, 1] of independent games, or for arrays of them."""
     scale = 1 + quantile**2 / games
     middle = (score + quantile**2 / (2 * games)) / scale
     margin = quantile / scale * np.sqrt(score * (1 - score) / games + (quantile / (2 * games)) ** 2)
-    return max(float(middle - margin), 0.0), min(float(middle + margin), 1.0)
+    return np.maximum(middle - margin, 0.0), np.minimum(middle + margin, 1.0)

@@ -46,10 +46,7 @@ def kept_summary(kept: pd.DataFrame, selfplay: pd.DataFrame, by: list[str]) -> p
     groups = ["player", "iteration", "source", "particles", *by]
     table = both.groupby(groups, dropna=False, sort=False)[["positions", "kept"]].sum().reset_index()
     table["kept_share"] = table["kept"] / table["positions"]
-    bounds = [
-        wilson(share, count, NORMAL) for share, count in zip(table["kept_share"], table["positions"], strict=True)
-    ]
-    table["share_low"], table["share_high"] = (list(bound) for bound in zip(*bounds, strict=True))
+    table["share_low"], table["share_high"] = wilson(table["kept_share"], table["positions"], NORMAL)
     spent = selfplay.set_index("iteration")["leaf_evaluations"].cumsum()
     table["leaf_evaluations"] = table["iteration"].map({0: 0, **spent.to_dict()}).astype("Int64")
     return table.sort_values(["particles", "source", "iteration", *by], na_position="last", ignore_index=True)
@@ -80,10 +77,7 @@ def reliability(calibration: pd.DataFrame, player: str) -> pd.DataFrame:
     table = rows.groupby(["head", "bin"])[["predictions", "mean_prediction", "frequency"]].sum().reset_index()
     for column in ("mean_prediction", "frequency"):
         table[column] /= table["predictions"]
-    bounds = [
-        wilson(share, count, NORMAL) for share, count in zip(table["frequency"], table["predictions"], strict=True)
-    ]
-    table["share_low"], table["share_high"] = (list(bound) for bound in zip(*bounds, strict=True))
+    table["share_low"], table["share_high"] = wilson(table["frequency"], table["predictions"], NORMAL)
     return table.assign(player=player)
 
 
@@ -98,8 +92,7 @@ def perfect_summary(games: pd.DataFrame) -> pd.DataFrame:
         {"games": counts["won", "size"], "won": counts["won", "sum"], "drawn": counts["drawn", "sum"]}
     ).reset_index()
     summary["won_share"] = summary["won"] / summary["games"]
-    bounds = [wilson(share, count, NORMAL) for share, count in zip(summary["won_share"], summary["games"], strict=True)]
-    summary["share_low"], summary["share_high"] = (list(bound) for bound in zip(*bounds, strict=True))
+    summary["share_low"], summary["share_high"] = wilson(summary["won_share"], summary["games"], NORMAL)
     return summary
 
 
@@ -153,10 +146,9 @@ def _lost_by_band(rows: pd.DataFrame) -> pd.DataFrame:
     band = rows["phase"] // PHASES_PER_BAND * PHASES_PER_BAND
     sums = rows.groupby(band)[["positions", "kept"]].sum()
     lost = 1 - sums["kept"] / sums["positions"]
-    bounds = [wilson(share, count, NORMAL) for share, count in zip(lost, sums["positions"], strict=True)]
-    low, high = (100 * np.array(bound) for bound in zip(*bounds, strict=True))
+    low, high = wilson(lost, sums["positions"], NORMAL)
     middle = sums.index.to_numpy() + (PHASES_PER_BAND - 1) / 2
-    return pd.DataFrame({"phase": middle, "lost": 100 * lost.to_numpy(), "low": low, "high": high})
+    return (100 * pd.DataFrame({"lost": lost, "low": low, "high": high})).assign(phase=middle)
 
 
 def plot_reliability(table: pd.DataFrame, png: str | Path, pdf: str | Path) -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from probzero import files
-from probzero.report.tables import markdown
+from probzero.report.tables import markdown, write_table
 
 
 def _interval(name: str, form: str) -> str:
@@ -77,8 +76,7 @@ _COLUMNS = {
 def write_tables(tables: dict[str, pd.DataFrame], reference: str, folder: Path) -> None:
     """Write each table as CSV, and as Markdown for reading."""
     for name, table in tables.items():
-        files.write_text(folder / f"{name}.csv", table.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
-        files.write_text(folder / f"{name}.md", readable(name, table, reference) + "\n")
+        write_table(table, folder / f"{name}.csv", readable(name, table, reference))
 
 
 def readable(name: str, table: pd.DataFrame, reference: str) -> str:
