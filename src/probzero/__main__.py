@@ -30,6 +30,7 @@ COMMANDS = {
     "figures": "draw the figures of a run from its tables",
     "paper": "compile the paper of a run from its tables and figures",
     "study-report": "set the variants of a study side by side, as tables and figures",
+    "readme": "write the tables of the README anew from the committed results",
     "check": "set a run beside the committed reference",
     "cost": "say how the cores' time of a run was spent",
     "bench": "measure the speed of self-play beside that of its network",
