@@ -62,11 +62,11 @@ def test_match_rows_replay_to_the_recorded_margin_and_result(plies: int) -> None
         assert row.plies == len(row.moves.split()) + plies
 
 
-def test_each_opening_is_played_once_with_each_colour() -> None:
+def test_each_opening_is_played_once_from_each_side() -> None:
     openings = random_openings(RULES, 6, 4, seed=2)
     table = play_match(RULES, openings, player("mobility"), player("random"), ("test", 0))
     for _, pair in table.groupby("opening"):
-        assert sorted(pair.black) == ["mobility", "random"]
+        assert sorted(pair.first) == ["mobility", "random"]
         assert pair.opening_moves.nunique() == 1
 
 
@@ -77,13 +77,13 @@ def test_a_player_moves_by_its_own_rule() -> None:
     names = {square_name(5, action): action for action in range(26)}
     seen = 0
     for _, row in table.iterrows():
-        board, mover = SlowOthello.start(5), "black"
+        board, mover = SlowOthello.start(5), "first"
         for index, move in enumerate(f"{row.opening_moves} {row.moves}".split()):
             if index >= 4 and row[mover] == "greedy" and move != "pass":
                 turned = {m: len(board.turned_by(m)) for m in board.placements()}
                 assert turned[names[move]] == max(turned.values())
                 seen += 1
-            board, mover = board.after(names[move]), "white" if mover == "black" else "black"
+            board, mover = board.after(names[move]), "second" if mover == "first" else "first"
     assert seen > 50
 
 

@@ -258,6 +258,7 @@ def test_the_written_study_is_the_one_that_was_read(tmp_path: Path) -> None:
     described = {"label": "no-dag", "role": "ablation", "idea": "engineering"}  # what was left out is written too
     assert described.items() <= again["variants"]["no-dag"].items()
     assert again["variants"]["probzero"]["role"] == "reference"
+    assert list(again["variants"]) == list(committed.plain()["variants"])  # the order in which they are shown
 
 
 def test_a_bad_study_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -296,8 +297,8 @@ def test_what_is_not_said_of_a_variant_is_filled_in(raw: dict[str, Any]) -> None
     raw["variants"] = {"probzero": None, "no-dag": {"search": {"transpositions": False}}}
     found = study.parse({**raw, "reference": "no-dag"}, "here.yaml")
     assert found.described == {
-        "probzero": Description(label="probzero", role="ablation", idea="", change=""),
-        "no-dag": Description(label="no-dag", role="reference", idea="", change=""),
+        "probzero": Description(label="probzero", short="probzero", role="ablation", idea="", change=""),
+        "no-dag": Description(label="no-dag", short="no-dag", role="reference", idea="", change=""),
     }
 
 

@@ -63,15 +63,15 @@ class Oracle:
 
 def test_evaluation_sets_are_stratified_distinct_and_have_a_choice(positions: pd.DataFrame) -> None:
     own, opp = boards(positions)
-    assert positions.groupby("discs").size().max() == 6 and positions.discs.nunique() > 15
-    assert (popcount(own | opp) == positions.discs).all()
+    assert positions.groupby("phase").size().max() == 6 and positions.phase.nunique() > 15
+    assert (popcount(own | opp) == positions.phase).all()
     assert (RULES.legal(own, opp).sum(1) > 1).all()
     turned = np.stack(canonical_bitboards(5, own, opp), axis=1)
     assert len(np.unique(turned, axis=0)) == len(positions)
 
 
 def test_labels_of_late_positions_are_those_of_plain_minimax(positions: pd.DataFrame) -> None:
-    late = positions[positions.discs >= 18]
+    late = positions[positions.phase >= 18]
     keeping, losing = move_masks(RULES, late.keeping), move_masks(RULES, late.losing)
     assert len(late) >= 20
     for row, position in enumerate(late.itertuples()):
@@ -94,7 +94,7 @@ def test_evaluation_sets_survive_the_round_trip_and_damage_is_refused(positions:
     with pytest.raises(ProbZeroError, match=r"positions.csv, row 4: expected the legal moves"):
         read_positions(path, RULES)
     positions.drop(columns="result").to_csv(path, index=False)
-    with pytest.raises(ProbZeroError, match="expected the columns"):
+    with pytest.raises(ProbZeroError, match=r"evaluation set: .*positions\.csv: column result: expected present"):
         read_positions(path, RULES)
     with pytest.raises(ProbZeroError, match="expected a CSV file, found nothing"):
         read_positions(tmp_path / "none.csv", RULES)
@@ -137,7 +137,7 @@ def test_perfect_play_wins_every_won_position_against_itself() -> None:
     assert (games.result == 1).all()
     start = games[games.opening == -1]
     assert len(start) == 2 and (start.margin == 13).all() and (start.moves_first == 1).all()
-    assert (games[games.opening >= 0].discs <= 12).all()
+    assert (games[games.opening >= 0].phase <= 12).all()
 
 
 def test_blunders_are_counted_as_plain_minimax_counts_them() -> None:
@@ -169,7 +169,7 @@ def test_games_without_an_opening_are_read_as_games_from_the_start(tmp_path: Pat
     assert count_blunders(RULES, read_games([path]), threads=1)["moves"] == 2
     path.write_text("game,moves\n0,d3\n")
     with pytest.raises(
-        ProbZeroError, match=r"shard\.csv: expected the columns opening_moves and moves, found game, moves"
+        ProbZeroError, match=r"shard\.csv: column opening_moves: expected present, found only game, moves"
     ):
         read_games([path])
     with pytest.raises(ProbZeroError, match="expected a CSV file, found nothing"):

@@ -173,9 +173,9 @@ def test_a_run_leaves_every_table_and_figure(finished: tuple[Path, str]) -> None
 
 
 @pytest.mark.smoke
-def test_every_player_meets_every_other_with_both_colours(finished: tuple[Path, str]) -> None:
+def test_every_player_meets_every_other_from_both_sides(finished: tuple[Path, str]) -> None:
     games = pd.concat(pd.read_csv(path) for path in (finished[0] / SEED / "matches").iterdir())
-    counts = games.groupby(["black", "white"]).size()
+    counts = games.groupby(["first", "second"]).size()
     assert counts.to_dict() == {(one, two): 8 for one in PLAYERS for two in PLAYERS if one != two}
 
 

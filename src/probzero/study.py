@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -21,6 +21,7 @@ Budget = Literal[
     "selfplay.batches", "selfplay.random_plies", "training.batch_size", "training.samples",
 ]  # fmt: skip
 Role = Literal["reference", "rival", "baseline", "ablation"]
+REFERENCE, RIVAL, BASELINE, ABLATION = ROLES = get_args(Role)
 NO_VARIANTS = (*ANCHORS, "ceiling")  # names of other players
 
 
@@ -28,6 +29,7 @@ class Description(Section):
     """How figures, tables and the paper speak of a variant."""
 
     label: Words = Field(default="", description="what it is called; its name if left out")
+    short: Words = Field(default="", description="the same where there is little room; its label if left out")
     role: Role = Field(
         default="ablation",
         description="the reference itself, another system that learns, one that does not, or the reference changed",
@@ -83,11 +85,21 @@ def load(path: str | Path) -> Study:
     return parse(*config.read(path))
 
 
-def parse(raw: Any, where: str) -> Study:
-    """Check plain data; return every variant's configuration and description."""
+def descriptions(path: str | Path) -> dict[str, Description]:
+    """Read how the variants of a study are spoken of, in the file's order; their settings are not looked at."""
+    return _descriptions(*config.read(path))[1]
+
+
+def _descriptions(raw: Any, where: str) -> tuple[StudyFile, dict[str, Description]]:
     file = validated(StudyFile, raw, where)
     if file.reference not in file.variants:
         raise bad("configuration", f"{where}: reference", f"one of {', '.join(file.variants)}", file.reference)
+    return file, {name: _described(file, name, where) for name in file.variants}
+
+
+def parse(raw: Any, where: str) -> Study:
+    """Check plain data; return every variant's configuration and description."""
+    file, described = _descriptions(raw, where)
     changes = {name: variant.model_extra or {} for name, variant in file.variants.items()}
     for place, section in {"base": file.base, **{f"variants.{name}": part for name, part in changes.items()}}.items():
         for key in {"name", "seeds"} & section.keys():
@@ -96,7 +108,6 @@ def parse(raw: Any, where: str) -> Study:
     for name, part in changes.items():
         whole = {**_overlaid(file.base, part), "name": name, "seeds": list(file.seeds)}
         variants[name] = config.parse(whole, f"{where}: variants.{name}")
-    described = {name: _described(file, name, where) for name in file.variants}
     _same_budgets(variants, file.reference, file.budget_differs_in, where)
     return Study(file.name, file.reference, file.seeds, variants, described)
 
@@ -113,7 +124,8 @@ def _described(file: StudyFile, name: str, where: str) -> Description:
             "reference, as the study names it" if is_reference else f"another than reference, which is {file.reference}"
         )
         raise bad("configuration", f"{where}: variants.{name}.role", expected, role)
-    return Description(label=variant.label or name, role=role, idea=variant.idea, change=variant.change)
+    label = variant.label or name
+    return Description(label=label, short=variant.short or label, role=role, idea=variant.idea, change=variant.change)
 
 
 def _overlaid(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import pytest
 import torch
 import yaml
 from oracles.slow_othello import SlowOthello
+from probzero.search.tree import Tree
 from searching import SYSTEMATIC, played, searching
 
 from probzero.config import Config, Network, Search, Targets, parse
@@ -21,7 +22,6 @@ from probzero.learning.targets import extract
 from probzero.network.inference import Evaluator
 from probzero.network.model import build
 from probzero.search.choice import best
-from probzero.search.tree import Tree
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

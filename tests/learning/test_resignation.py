@@ -116,7 +116,7 @@ def test_a_resigned_game_stops_early_and_the_player_to_move_has_lost(resigning: 
             assert not last.legal_moves() and row.result == np.sign(row.margin)
     assert 0 < given_up < len(resigning.games)
     metrics = resigning.metrics
-    assert given_up == metrics["resigned"] and metrics["black_wins"] == (resigning.games.result > 0).sum()
+    assert given_up == metrics["resigned"] and metrics["first_wins"] == (resigning.games.result > 0).sum()
     assert 0 <= metrics["false_resignations"] <= metrics["resignations_checked"] <= len(resigning.games) - given_up
 
 

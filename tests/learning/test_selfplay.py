@@ -61,7 +61,7 @@ def test_samples_of_a_shard_pass_verification(played: Shard, tmp_path: Path) -> 
 
 def test_metrics_add_up(played: Shard) -> None:
     metrics = played.metrics
-    assert metrics["games"] == 6 == metrics["black_wins"] + metrics["draws"] + metrics["white_wins"]
+    assert metrics["games"] == 6 == metrics["first_wins"] + metrics["draws"] + metrics["second_wins"]
     assert metrics["leaf_evaluations"] == metrics["network_evaluations"] + metrics["cache_hits"]
     assert metrics["nodes"] == metrics["leaf_evaluations"] + metrics["terminal_nodes"]
     assert 0 < metrics["network_seconds"] < metrics["seconds"]

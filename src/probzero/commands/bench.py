@@ -36,8 +36,8 @@ def run(args: argparse.Namespace) -> None:
     for row in _parts(settings):
         parts.append(row)
         print(f"{row.part:>10}  {row.case:<34}  {row.quantity:<46}  {row.value:>16,.3f} {row.unit}", flush=True)
-    write_table(pd.DataFrame(rows), args.output, args.output.with_suffix(".md"))
-    write_table(pd.DataFrame(parts), args.parts, args.parts.with_suffix(".md"))
+    write_table(pd.DataFrame(rows), args.output)
+    write_table(pd.DataFrame(parts), args.parts)
 
 
 def _parts(settings: list[Config]) -> Iterator[Row]:

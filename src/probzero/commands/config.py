@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 
 from probzero import config, study
@@ -33,7 +34,8 @@ def _check(source: str, output: Path) -> None:
         found = study.parse(raw, where)
         described = {name: part.model_dump() for name, part in found.described.items()}
         full = {name: {**(part or {}), **described[name]} for name, part in raw["variants"].items()}
-        write_json(output, {**raw, "variants": full})
+        whole = {**raw, "variants": full}
+        write_text(output, json.dumps(whole, indent=2) + "\n")  # variants are shown in their order
         progress.report(found.name, ", ".join(found.variants), f"seeds {', '.join(map(str, found.seeds))}")
         return
     settings = config.parse(raw, where)

@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> None:
         games = play_matches(settings, args.seed, player, against, show)
     write_csv(args.output, games)
     name = player[0]
-    points = (1 + games["result"].where(games["black"] == name, -games["result"])).sum() / 2
+    points = (1 + games["result"].where(games["first"] == name, -games["result"])).sum() / 2
     distinct = len(games[["opening_moves", "moves"]].drop_duplicates())
     progress.report(
         f"tournament, {name}",

@@ -11,20 +11,14 @@ import pandas as pd
 
 from probzero.errors import bad
 from probzero.games.base import Game
+from probzero.tables import read_table
 from probzero.truth.labels import check_solvable, label
 
 
 def read_games(paths: Iterable[str | Path]) -> pd.DataFrame:
     """Read recorded games of self-play; an empty opening is a game from the start."""
-    frames = []
-    for path in map(Path, paths):
-        if not path.is_file():
-            raise bad("games", path, "a CSV file", "nothing")
-        frames.append(pd.read_csv(path, keep_default_na=False, dtype={"opening_moves": str, "moves": str}))
-        missing = {"opening_moves", "moves"} - set(frames[-1].columns)
-        if missing:
-            raise bad("games", path, "the columns opening_moves and moves", ", ".join(frames[-1].columns))
-    return pd.concat(frames, ignore_index=True)
+    columns = {"opening_moves": str, "moves": str}
+    return pd.concat([read_table(path, columns, "games") for path in paths], ignore_index=True)
 
 
 def count_blunders(game: Game, games: pd.DataFrame, threads: int) -> dict[str, Any]:

@@ -14,9 +14,18 @@ import pandas as pd
 from probzero.errors import bad
 from probzero.games.base import Game
 from probzero.games.random_play import play_randomly
+from probzero.tables import read_table
 from probzero.truth.labels import check_solvable, decisive, keeps_result, label
 
-COLUMNS = ["source", "phase", "position", "result", "decisive", "keeping", "losing"]
+COLUMNS = {
+    "source": str,
+    "phase": int,
+    "position": str,
+    "result": int,
+    "decisive": int,
+    "keeping": str,
+    "losing": str,
+}
 GAMES_PER_POSITION = 40  # random games played for each position wanted of a stratum
 
 
@@ -52,18 +61,13 @@ def labelled(game: Game, states: np.ndarray, source: str, threads: int) -> pd.Da
             "keeping": [game.move_names(np.flatnonzero(row)) for row in keeps],
             "losing": [game.move_names(np.flatnonzero(row)) for row in legal & ~keeps],
         },
-        columns=COLUMNS,
+        columns=list(COLUMNS),
     )
 
 
 def read_positions(path: str | Path, game: Game) -> pd.DataFrame:
     """Read an evaluation set, verifying columns, positions and moves."""
-    path = Path(path)
-    if not path.is_file():
-        raise bad("evaluation set", path, "a CSV file", "nothing")
-    table = pd.read_csv(path, keep_default_na=False, dtype={"position": str, "keeping": str, "losing": str})
-    if list(table.columns) != COLUMNS:
-        raise bad("evaluation set", path, f"the columns {', '.join(COLUMNS)}", ", ".join(table.columns))
+    table = read_table(path, COLUMNS, "evaluation set")[list(COLUMNS)]
     keeping, losing = move_masks(game, table.keeping), move_masks(game, table.losing)
     legal = game.legal(states_of(game, table))
     wrong = np.flatnonzero(((keeping | losing) != legal).any(1) | (keeping & losing).any(1) | ~keeping.any(1))
