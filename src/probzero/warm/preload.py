@@ -17,7 +17,7 @@ from typing import Any
 from probzero.__main__ import COMMANDS, main
 
 # One tiny iteration, with the keys that the schema requires.
-GAME = {"size": 4}
+GAME = {"name": "othello", "size": 4}
 NETWORK = {"blocks": 1, "channels": 8}
 PARTICLE = {"splitting": "systematic", "temperature": 1.0, "cache": True}
 SEARCHES = (
