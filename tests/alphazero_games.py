@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from slow_othello import SlowOthello
+from oracles.slow_othello import SlowOthello
 
 from probzero.config import Config, SelfPlay, parse
 from probzero.games.othello import othello, parse_moves

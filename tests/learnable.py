@@ -32,4 +32,4 @@ def some_samples(count: int = 96) -> Samples:
 
 
 def small() -> ProbZeroNet:
-    return build(5, Network(1, 8), 7)
+    return build(5, Network(blocks=1, channels=8), 7)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import torch
-from slow_othello import SlowOthello
+from oracles.slow_othello import SlowOthello
 
 
 @dataclass

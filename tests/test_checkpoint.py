@@ -28,7 +28,7 @@ from probzero.network.checkpoint import (
 )
 from probzero.network.model import ProbZeroNet, build
 
-INFO = CheckpointInfo(experiment="a test", seed=3, iteration=17, size=5, network=Network(2, 8))
+INFO = CheckpointInfo(experiment="a test", seed=3, iteration=17, size=5, network=Network(blocks=2, channels=8))
 
 
 def small() -> ProbZeroNet:
@@ -56,7 +56,7 @@ def refusal(path: Path, **expected: Any) -> str:
 
 
 def test_weights_and_description_survive_the_file(saved: Path) -> None:
-    model, info = load_checkpoint(saved, expected_size=5, expected_network=Network(2, 8))
+    model, info = load_checkpoint(saved, expected_size=5, expected_network=Network(blocks=2, channels=8))
     assert info == INFO and not model.training
     expected = small().state_dict()
     assert model.state_dict().keys() == expected.keys()
@@ -82,7 +82,7 @@ def test_equal_contents_give_equal_bytes_even_in_another_process(saved: Path, tm
 
 def test_a_network_that_is_not_what_its_description_says_is_not_saved(tmp_path: Path) -> None:
     with pytest.raises(ProbZeroError, match=r"expected a 2 × 8 network for board size 5 .* found a 3 × 8 network"):
-        save_checkpoint(tmp_path / "a.safetensors", small(), replace(INFO, network=Network(3, 8)))
+        save_checkpoint(tmp_path / "a.safetensors", small(), replace(INFO, network=Network(blocks=3, channels=8)))
     assert not list(tmp_path.iterdir())
 
 
@@ -171,7 +171,9 @@ def test_weights_that_are_not_numbers_are_refused(tmp_path: Path) -> None:
 
 def test_another_board_or_network_than_expected_is_refused(saved: Path) -> None:
     assert refusal(saved, expected_size=6).endswith("size: expected 6, found 5")
-    assert "network: expected {'blocks': 4, 'channels': 8," in refusal(saved, expected_network=Network(4, 8))
+    assert "network: expected {'blocks': 4, 'channels': 8," in refusal(
+        saved, expected_network=Network(blocks=4, channels=8)
+    )
 
 
 def test_the_optimiser_state_survives_the_file(tmp_path: Path) -> None:
@@ -198,7 +200,7 @@ def test_an_optimiser_state_that_does_not_fit_is_refused(saved: Path, tmp_path: 
         load_optimizer(path, model)
     save_optimizer(path, state, INFO)
     with pytest.raises(ProbZeroError, match=r"expected a 1 × 8 network for board size 5 .* found a 2 × 8 network"):
-        load_optimizer(path, build(5, Network(1, 8), seed_key=0))
+        load_optimizer(path, build(5, Network(blocks=1, channels=8), seed_key=0))
     path.write_bytes(path.read_bytes()[:-7])
     with pytest.raises(ProbZeroError, match="expected a whole safetensors file"):
         load_optimizer(path, model)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from slow_othello import SlowOthello
+from oracles.slow_othello import SlowOthello
 
 from probzero.errors import ProbZeroError
 from probzero.games.othello import SIZES, othello

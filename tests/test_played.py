@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 from alphazero_games import DRAW, LOSS, RULES, WIN
-from slow_othello import SlowOthello
+from oracles.slow_othello import SlowOthello
 
 from probzero.config import Targets
 from probzero.learning.dataset import Samples, read_samples, write_samples

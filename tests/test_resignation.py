@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from alphazero_games import DRAW, LOSS, WIN, configured, played_in_order, replayed, rows_of, settings, shard
-from slow_othello import SlowOthello
+from oracles.slow_othello import SlowOthello
 
 from probzero.errors import ProbZeroError
 from probzero.learning.resignation import Resignation

@@ -68,7 +68,7 @@ def test_every_game_of_a_batch_grows_the_graph_of_the_slow_search(size: int, in_
 
 def test_searching_to_exhaustion_finds_the_exact_result_of_4x4() -> None:
     # From 4 empty squares the whole graph fits in the budget; the exact value comes from the slow minimax below.
-    from slow_othello import SlowOthello
+    from oracles.slow_othello import SlowOthello
 
     def minimax(board: SlowOthello) -> int:
         moves = board.legal_moves()

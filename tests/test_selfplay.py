@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from slow_othello import SlowOthello
+from oracles.slow_othello import SlowOthello
 
 from probzero.config import Config, parse
 from probzero.games.othello import parse_moves

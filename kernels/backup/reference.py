@@ -19,53 +19,53 @@ from collections.abc import Sequence
 import torch
 
 from probzero import wdl
-from probzero.kernels.backup.tree import VALUE, BackupTree
+from probzero.kernels.backup.graph import VALUE, BackupGraph
 from probzero.kernels.winner_prob.reference import winner_prob
 
 _VALUE_COLUMNS = slice(VALUE * wdl.SIZE, (VALUE + 1) * wdl.SIZE)  # of value_search among the six numbers of a node
 
 
-def backup(tree: BackupTree, nodes: torch.Tensor, level_sizes: Sequence[int], temperature: float) -> None:
-    """Update `tree` in place for touched nodes [T], T > 0, deepest level first; a Python loop over levels only.
+def backup(graph: BackupGraph, nodes: torch.Tensor, level_sizes: Sequence[int], temperature: float) -> None:
+    """Update `graph` in place for touched nodes [T], T > 0, deepest level first; a Python loop over levels only.
 
     What doesn't depend on deeper levels (edges, masses, the network's part) is gathered for all levels at once, as
     [T, K] with K the largest number of edges of a touched node: fewer torch calls matter more than the padding.
     """
-    first = tree.first_edge.index_select(0, nodes).unsqueeze(1)  # [T, 1]
-    count = tree.edge_count.index_select(0, nodes).unsqueeze(1)
+    first = graph.first_edge.index_select(0, nodes).unsqueeze(1)  # [T, 1]
+    count = graph.edge_count.index_select(0, nodes).unsqueeze(1)
     slot = torch.arange(int(count.max()), device=nodes.device)  # [K]
     padded = slot >= count
     # Padded slots would lie in the next node's edges or beyond the last. They repeat the node's first edge instead: no
     # weight goes to them, and what is said of all children is not changed by a repetition.
     edge = torch.where(padded, first, first + slot)
-    child = _gather(tree.edge_child, edge)
+    child = _gather(graph.edge_child, edge)
     unexplored = (child < 0).logical_and_(~padded)
     present = ~(unexplored | padded)
     kid = child.clamp_(min=0)
-    policy = _gather(tree.edge_policy, edge)
+    policy = _gather(graph.edge_policy, edge)
     rest = (policy * unexplored).sum(1, keepdim=True).clamp_(0.0, 1.0)  # 1 − m, [T, 1]
     mass = 1.0 - rest
     # The flip is linear and its own inverse: flipping this part once lets the loop flip the finished sum.
-    network = wdl.flip(tree.net.index_select(0, nodes)).mul_(rest.unsqueeze(2)).view(-1, 1, 2 * wdl.SIZE)
+    network = wdl.flip(graph.net.index_select(0, nodes)).mul_(rest.unsqueeze(2)).view(-1, 1, 2 * wdl.SIZE)
     complete = ~unexplored.any(1)
     may_close = bool(complete.any())
-    tree.closed.index_fill_(0, nodes, False)
+    graph.closed.index_fill_(0, nodes, False)
 
     explored_policy = []
     parts = (nodes, kid, present.to(torch.float64), mass, network, complete)
     levels = (part.split(list(level_sizes)) for part in parts)
     for node, kids, there, m, own, whole in zip(*levels, strict=True):
-        values = _gather(tree.search.view(-1, 2 * wdl.SIZE), kids)  # [n, K, 6]
+        values = _gather(graph.search.view(-1, 2 * wdl.SIZE), kids)  # [n, K, 6]
         weights = winner_prob(values[:, :, _VALUE_COLUMNS], there, temperature).mul_(m)
         blend = torch.baddbmm(own, weights.unsqueeze(1), values)  # [n, 1, 6]
-        tree.search.index_copy_(0, node, wdl.flip(blend.view(-1, 2, wdl.SIZE)))
+        graph.search.index_copy_(0, node, wdl.flip(blend.view(-1, 2, wdl.SIZE)))
         explored_policy.append(weights)
         if may_close:
-            tree.closed.index_copy_(0, node, _gather(tree.closed, kids).all(1).logical_and_(whole))
+            graph.closed.index_copy_(0, node, _gather(graph.closed, kids).all(1).logical_and_(whole))
     # Absent children have weight 0, so the sum leaves unexplored policies as they were. The padded slots, which all
     # write to the first edge, write what its own slot writes.
     policy = torch.cat(explored_policy).add_(policy.mul_(unexplored))
-    tree.edge_policy.index_copy_(0, edge.view(-1), torch.where(padded, policy[:, :1], policy).view(-1))
+    graph.edge_policy.index_copy_(0, edge.view(-1), torch.where(padded, policy[:, :1], policy).view(-1))
 
 
 def _gather(table: torch.Tensor, index: torch.Tensor) -> torch.Tensor:

@@ -8,7 +8,7 @@ import triton.language as tl
 
 from probzero import wdl
 from probzero.errors import bad
-from probzero.kernels.backup.tree import TARGET, VALUE, BackupTree
+from probzero.kernels.backup.graph import TARGET, VALUE, BackupGraph
 from probzero.kernels.winner_prob.triton_kernel import block_size, node_weights
 
 _VALUE, _TARGET = tl.constexpr(VALUE), tl.constexpr(TARGET)
@@ -91,13 +91,21 @@ def by_game(nodes: torch.Tensor, games: torch.Tensor, number: int) -> tuple[torc
     return nodes[order], torch.searchsorted(sorted_games, torch.arange(number + 1, device=games.device))
 
 
-def backup(tree: BackupTree, nodes: torch.Tensor, games: torch.Tensor, temperature: float) -> None:
-    """Update `tree` in place for touched nodes [T], T > 0, deepest first, of games [T]."""
-    tensors = (tree.first_edge, tree.edge_count, tree.edge_child, tree.edge_policy, tree.search, tree.net, tree.closed)
+def backup(graph: BackupGraph, nodes: torch.Tensor, games: torch.Tensor, temperature: float) -> None:
+    """Update `graph` in place for touched nodes [T], T > 0, deepest first, of games [T]."""
+    tensors = (
+        graph.first_edge,
+        graph.edge_count,
+        graph.edge_child,
+        graph.edge_policy,
+        graph.search,
+        graph.net,
+        graph.closed,
+    )
     if not all(tensor.is_contiguous() for tensor in tensors):
-        raise bad("backup", "tree", "contiguous tensors", [tensor.stride() for tensor in tensors])
+        raise bad("backup", "graph", "contiguous tensors", [tensor.stride() for tensor in tensors])
     # One transfer tells the host both the sizes it needs.
-    most_edges, last_game = torch.stack([tree.edge_count[nodes].max(), games.max()]).tolist()
+    most_edges, last_game = torch.stack([graph.edge_count[nodes].max(), games.max()]).tolist()
     backup_kernel[(last_game + 1,)](
         *by_game(nodes, games, last_game + 1),
         *tensors,

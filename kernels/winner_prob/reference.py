@@ -1,4 +1,4 @@
-"""winner_prob in plain torch: the path on the CPU and the oracle of the kernel's tests.
+"""winner_prob in plain torch: the oracle of the tests.
 
 For the children i of a node, with the child's own (win, draw, loss) = (p0, p1, p2) and eps = 1e-12,
 
@@ -20,14 +20,7 @@ from __future__ import annotations
 import torch
 
 from probzero import wdl
-
-EPS = 1e-12
-RATIO_FLOOR = 1e-200
-# Added to every child's raw, so that a row of lost children (every raw 0) comes out uniform. Any other row has a raw
-# above 1e-250, beside which it vanishes: a lost child's weight is then exactly 0 in float32.
-LOST_RAW = 1e-300
-# Divides a row without children, whose raws stay 0.
-SUM_FLOOR = 1e-305
+from probzero.kernels.winner_prob.constants import EPS, LOST_RAW, RATIO_FLOOR, SUM_FLOOR
 
 
 def winner_prob(values: torch.Tensor, present: torch.Tensor, temperature: float = 1.0) -> torch.Tensor:

@@ -7,12 +7,12 @@ import triton
 import triton.language as tl
 
 from probzero import wdl
-from probzero.kernels.winner_prob import reference
+from probzero.kernels.winner_prob import constants
 
-_EPS = tl.constexpr(reference.EPS)
-_LOST_RAW = tl.constexpr(reference.LOST_RAW)
-_RATIO_FLOOR = tl.constexpr(reference.RATIO_FLOOR)
-_SUM_FLOOR = tl.constexpr(reference.SUM_FLOOR)
+_EPS = tl.constexpr(constants.EPS)
+_LOST_RAW = tl.constexpr(constants.LOST_RAW)
+_RATIO_FLOOR = tl.constexpr(constants.RATIO_FLOOR)
+_SUM_FLOOR = tl.constexpr(constants.SUM_FLOOR)
 _WIN, _DRAW, _LOSS, _OUTCOMES = (tl.constexpr(n) for n in (wdl.WIN, wdl.DRAW, wdl.LOSS, wdl.SIZE))
 
 BLOCK_ELEMENTS = 512  # children of a program
@@ -33,7 +33,7 @@ def block_rows(block_k: int) -> int:
 def node_weights(win, draw, loss, present, inverse_temperature, TEMPERED: tl.constexpr):
     """Return the weights float64 [n, K] of children with win, draw, loss float32 [n, K], 0 where not present [n, K].
 
-    The same steps as the reference. R is a sum of logarithms here as Triton has no built-in product of a row.
+    The same steps as the constants. R is a sum of logarithms here as Triton has no built-in product of a row.
     """
     win = win.to(tl.float64) + _EPS
     draw = draw.to(tl.float64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from probzero import config
+from probzero import config, games
 from probzero.commands import arguments, progress
 from probzero.network.checkpoint import CheckpointInfo, save_checkpoint, save_optimizer
 from probzero.network.model import build
@@ -22,8 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     settings = config.load(args.config, NEEDS)
-    network = build(settings.game.size, settings.network, key(settings.experiment, args.seed, "init"))
-    info = CheckpointInfo(settings.experiment, args.seed, 0, settings.game.size, settings.network)
+    game = games.make(settings.game.name, **settings.game.options)
+    network = build(game.shape, settings.network, key(settings.experiment, args.seed, "init"))
+    info = CheckpointInfo(settings.experiment, args.seed, 0, game.described, settings.network)
     save_checkpoint(args.checkpoint, network, info)
     save_optimizer(args.optimizer, {}, info)
     parameters = sum(parameter.numel() for parameter in network.parameters())

@@ -6,7 +6,7 @@ import argparse
 
 import torch
 
-from probzero import config
+from probzero import config, games
 from probzero.commands import arguments, progress
 from probzero.files import write_csv, write_json
 from probzero.learning.dataset import write_samples
@@ -33,8 +33,9 @@ def run(args: argparse.Namespace) -> None:
     settings = config.load(args.config, NEEDS)
     torch.set_num_threads(settings.selfplay.threads)
     device = resolve_device(settings.selfplay.device)
-    network, _ = load_checkpoint(args.checkpoint, settings.game.size)
-    evaluator = Evaluator(network, settings.game.size, device)
+    game = games.make(settings.game.name, **settings.game.options)
+    network, _ = load_checkpoint(args.checkpoint, game)
+    evaluator = Evaluator(network, game, device)
     with progress.bar(settings.selfplay.games, "game") as bar:
 
         def show(ply: int, going: int) -> None:
@@ -42,7 +43,7 @@ def run(args: argparse.Namespace) -> None:
 
         shard = play_shard(settings, evaluator, args.seed, args.iteration, args.shard, show)
     metrics = shard.metrics
-    write_samples(args.dataset, shard.samples, settings.game.size)
+    write_samples(args.dataset, shard.samples, game)
     write_csv(args.games, shard.games)
     write_json(args.metrics, metrics)
     leaves, seconds = metrics["leaf_evaluations"], metrics["seconds"]

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import torch
 
-from probzero import config
+from probzero import config, games
+from probzero.arms import ARMS
 from probzero.commands import arguments, progress
 from probzero.errors import bad
 from probzero.files import write_json
+from probzero.games.base import Game
 from probzero.learning.dataset import Samples, concatenate, merge, read_samples
 from probzero.learning.training import train
 from probzero.network.checkpoint import load_checkpoint, load_optimizer, save_checkpoint, save_optimizer
@@ -39,13 +41,14 @@ def run(args: argparse.Namespace) -> None:
     settings = config.load(args.config, NEEDS)
     torch.set_num_threads(settings.training.threads)
     device = resolve_device(settings.training.device)
-    model, info = load_checkpoint(args.checkpoint, settings.game.size)
+    game = games.make(settings.game.name, **settings.game.options)
+    model, info = load_checkpoint(args.checkpoint, game)
     if info.iteration != args.iteration - 1:
         raise bad("checkpoint", f"{args.checkpoint}: iteration", args.iteration - 1, info.iteration)
     state, _ = load_optimizer(args.optimizer, model)
-    window = _window(args.datasets, settings.game.size, settings.search.algorithm == "particle")
+    window = _window(args.datasets, game, ARMS[settings.search.algorithm].merges)
     draws = key(settings.experiment, args.seed, args.iteration, "train")
-    state, metrics = train(model, state, window, settings.training, args.iteration, draws, device)
+    state, metrics = train(model, state, window, settings.training, game, args.iteration, draws, device)
     info = replace(info, iteration=args.iteration)
     save_checkpoint(args.new_checkpoint, model, info)
     save_optimizer(args.new_optimizer, state, info)
@@ -60,7 +63,7 @@ def run(args: argparse.Namespace) -> None:
     )
 
 
-def _window(datasets: list[Path], size: int, merged: bool) -> list[Samples]:
+def _window(datasets: list[Path], game: Game, merged: bool) -> list[Samples]:
     """Read the samples of each iteration; if `merged`, a position that several of its shards have met is one sample."""
-    shards = [[read_samples(path, size) for path in paths] for _, paths in groupby(datasets, lambda path: path.parent)]
-    return [merge(parts, size) if merged else concatenate(parts) for parts in shards]
+    shards = [[read_samples(path, game) for path in paths] for _, paths in groupby(datasets, lambda path: path.parent)]
+    return [merge(parts) if merged else concatenate(parts) for parts in shards]

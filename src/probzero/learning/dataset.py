@@ -1,8 +1,11 @@
 """Training samples: their arrays, their file format, and the merging of equal positions.
 
-A file is an int32 sample count followed, for each sample, by float32 numbers, everything little-endian:
+A file is an int32 sample count followed, for each sample, by float32 numbers, everything little-endian, for a game with
+planes F·H·W and actions A:
 
-    board 2N² | policy N² + 1 | mask N² + 1 | value 3 | reward 3 | valid 1 | weight 1        (110 in all for N = 5)
+    planes F·H·W | policy A | mask A | value 3 | reward 3 | valid 1 | weight 1        (110 in all for 5×5 Othello)
+
+Positions are states everywhere else: here alone they are turned into planes and back.
 """
 
 from __future__ import annotations
@@ -14,18 +17,19 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from probzero import files, wdl
-from probzero.errors import bad
+from probzero.errors import ProbZeroError, bad
+from probzero.games.base import Game
 
 TOLERANCE = 1e-4  # of probabilities that must sum to 1
 
 
 @dataclass(frozen=True)
 class Samples:
-    """What the search says of n positions, each seen by the player to move. All arrays are float32."""
+    """What the search says of n positions, each seen by the player to move. All arrays but the first are float32."""
 
-    board: np.ndarray  # [n, 2N²] own discs, then opposing discs
-    policy: np.ndarray  # [n, N² + 1] target over the explored moves
-    mask: np.ndarray  # [n, N² + 1] 1 where a move was explored
+    states: np.ndarray  # [n, W] int64
+    policy: np.ndarray  # [n, A] target over the explored moves
+    mask: np.ndarray  # [n, A] 1 where a move was explored
     value: np.ndarray  # [n, 3] target in the order of `wdl`; zeros where there is none
     reward: np.ndarray  # [n, 3] target in the order of `wdl`, where valid
     valid: np.ndarray  # [n] 1 where a finished game lies below
@@ -50,18 +54,19 @@ def concatenate(parts: list[Samples]) -> Samples:
     return Samples(*(np.concatenate(column) for column in zip(*(part.columns() for part in parts), strict=True)))
 
 
-def write_samples(path: str | Path, samples: Samples, size: int) -> None:
-    """Write samples of N×N positions, whole or not at all; refuse what `read_samples` would refuse."""
-    _verify(samples, size, path)
-    columns = zip(samples.columns(), _widths(size), strict=True)
+def write_samples(path: str | Path, samples: Samples, game: Game) -> None:
+    """Write samples of a game, whole or not at all; refuse what `read_samples` would refuse."""
+    planes = game.encode(samples.states).reshape(len(samples), -1)
+    _verify(samples, game, path)
+    columns = zip((planes, *samples.columns()[1:]), _widths(game), strict=True)
     table = np.concatenate([column.reshape(len(samples), width) for column, width in columns], axis=1)
     with files.replacing(path) as temporary, temporary.open("wb") as out:
         out.write(np.array(len(samples), dtype="<i4").tobytes())
         out.write(table.astype("<f4", copy=False).tobytes())
 
 
-def read_samples(path: str | Path, size: int) -> Samples:
-    """Read a file of N×N samples, verifying all of it."""
+def read_samples(path: str | Path, game: Game) -> Samples:
+    """Read a file of samples of a game, verifying all of it."""
     path = Path(path)
     if not path.is_file():
         raise bad("dataset", path, "a file", "nothing")
@@ -69,20 +74,24 @@ def read_samples(path: str | Path, size: int) -> Samples:
     if len(data) < 4:
         raise bad("dataset", path, "a sample count of 4 bytes", f"{len(data)} bytes")
     count = int(np.frombuffer(data, "<i4", count=1)[0])
-    widths = _widths(size)
+    widths = _widths(game)
     expected = 4 + 4 * sum(widths) * count
     if count < 0 or len(data) != expected:
-        wanted = f"{expected} bytes for {count} samples of board size {size}" if count >= 0 else "a sample count ≥ 0"
+        wanted = f"{expected} bytes for {count} samples of {game.identity}" if count >= 0 else "a sample count ≥ 0"
         raise bad("dataset", path, wanted, f"{len(data)} bytes" if count >= 0 else count)
     table = np.frombuffer(data, "<f4", offset=4).reshape(count, sum(widths))
     columns = [np.ascontiguousarray(part, np.float32) for part in np.split(table, np.cumsum(widths)[:-1], axis=1)]
-    samples = Samples(*columns[:-2], *(column[:, 0] for column in columns[-2:]))
-    _verify(samples, size, path)
+    planes = columns[0].reshape(count, *game.shape[:3])
+    states = game.decode(planes)
+    same = (game.encode(states) == planes).reshape(count, -1)
+    _require(path, "planes", same, columns[0], "the planes of a position")
+    samples = Samples(states, *columns[1:-2], *(column[:, 0] for column in columns[-2:]))
+    _verify(samples, game, path)
     return samples
 
 
-def merge(parts: list[Samples], size: int) -> Samples:
-    """Merge equal positions (equal boards) of all parts; return them sorted by board. With samples s of one position:
+def merge(parts: list[Samples]) -> Samples:
+    """Merge equal positions of all parts; return them sorted by state. With samples s of one position:
 
         mask      = union of the masks
         policy_a  ∝ Σ_s∋a weight_s · policy_s,a / Σ_s∋a weight_s        over the samples s that have a in their mask
@@ -95,11 +104,10 @@ def merge(parts: list[Samples], size: int) -> Samples:
     samples = concatenate(parts)
     if not len(samples):
         return samples
-    keys = board_keys(samples.board, size)
-    order = np.lexsort((keys[:, 1], keys[:, 0]))
-    keys = keys[order]
-    starts = np.flatnonzero(np.r_[True, (keys[1:] != keys[:-1]).any(axis=1)])
-    counts = np.diff(starts, append=len(keys))
+    order = np.lexsort(samples.states.view(np.uint64).T[::-1])
+    states = samples.states[order]
+    starts = np.flatnonzero(np.r_[True, (states[1:] != states[:-1]).any(axis=1)])
+    counts = np.diff(starts, append=len(states))
     shared = counts > 1
     merged = _alone(samples.take(order[starts]))
     if shared.any():
@@ -134,7 +142,7 @@ def _averaged(samples: Samples, counts: np.ndarray) -> Samples:
     ends = np.cumsum([column.shape[1] for column in columns])[:-1]
     tried, policy, valued, value, validity, reward, weight = np.split(totals, ends, axis=1)
     return Samples(
-        board=samples.board[np.cumsum(counts) - counts],
+        states=samples.states[np.cumsum(counts) - counts],
         policy=_normalised(_ratio(policy, tried)),
         mask=tried > 0,
         value=_ratio(value, valued),
@@ -144,18 +152,9 @@ def _averaged(samples: Samples, counts: np.ndarray) -> Samples:
     )
 
 
-def board_keys(board: np.ndarray, size: int) -> np.ndarray:
-    """Return the bitboards (own, opp) [n, 2] (uint64) of the planes [n, 2N²]: equal exactly where the boards are."""
-    squares = size * size
-    bits = np.zeros((len(board), 2, 64), dtype=bool)
-    bits[:, :, :squares] = board.reshape(-1, 2, squares) > 0
-    return np.packbits(bits, axis=2, bitorder="little").view("<u8")[:, :, 0]
-
-
-def _widths(size: int) -> tuple[int, ...]:
-    """Return how many numbers each field of a sample holds, in the order of `Samples`."""
-    squares = size * size
-    return 2 * squares, squares + 1, squares + 1, wdl.SIZE, wdl.SIZE, 1, 1
+def _widths(game: Game) -> tuple[int, ...]:
+    """Return how many numbers each field of a sample holds in a file, in the order of `Samples`."""
+    return game.shape.planes * game.shape.squares, game.actions, game.actions, wdl.SIZE, wdl.SIZE, 1, 1
 
 
 def _normalised(policy: np.ndarray) -> np.ndarray:
@@ -167,17 +166,18 @@ def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
     return np.divide(above, below, out=np.zeros_like(above), where=np.broadcast_to(below > 0, above.shape))
 
 
-def _verify(samples: Samples, size: int, path: str | Path) -> None:
+def _verify(samples: Samples, game: Game, path: str | Path) -> None:
     """Refuse samples that cannot be right, naming the file, the first such sample and the field."""
-    for field, column, width in zip(fields(samples), samples.columns(), _widths(size), strict=True):
+    for field, column, width in zip(fields(samples), samples.columns(), (game.words, *_widths(game)[1:]), strict=True):
         shape = (len(samples), width) if field.name not in ("valid", "weight") else (len(samples),)
         if column.shape != shape:
             raise bad("dataset", f"{path}: {field.name}", f"shape {shape}", column.shape)
         _require(path, field.name, np.isfinite(column), column, "a finite number")
-    board, policy, mask, value, reward, valid, weight = samples.columns()
-    own, opp = np.split(board, 2, axis=1)
-    _require(path, "board", (board == 0) | (board == 1), board, "0 or 1")
-    _require(path, "board", own * opp == 0, own + opp, "at most one disc on a square")
+    states, policy, mask, value, reward, valid, weight = samples.columns()
+    try:
+        game.check_states(states)
+    except ProbZeroError as error:
+        raise ProbZeroError(f"dataset: {path}: {error}") from None
     _require(path, "mask", (mask == 0) | (mask == 1), mask, "0 or 1")
     _require(path, "mask", mask.max(axis=1) > 0, mask.sum(axis=1), "an explored move")
     _require(path, "policy", policy >= 0, policy, "a number ≥ 0")

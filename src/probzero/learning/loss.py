@@ -12,11 +12,11 @@ from probzero.network.model import Outputs
 
 
 class Batch(NamedTuple):
-    """Samples on the training device; the fields but the last are those of `dataset.Samples`."""
+    """Samples on the training device; the fields but the first and the last are those of `dataset.Samples`."""
 
-    board: Tensor  # [B, 2, N, N]
-    policy: Tensor  # [B, N² + 1]
-    mask: Tensor  # [B, N² + 1]
+    planes: Tensor  # [B, F, H, W]
+    policy: Tensor  # [B, A]
+    mask: Tensor  # [B, A]
     value: Tensor  # [B, 3]
     reward: Tensor  # [B, 3]
     valid: Tensor  # [B]

@@ -2,65 +2,54 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import torch
 
 from probzero import wdl
 from probzero.config import Targets
-from probzero.games.othello import Othello
 from probzero.learning.dataset import Samples
-from probzero.learning.targets import as_array
-from probzero.search.choice import Moves
+from probzero.learning.record import Position, as_array
+from probzero.search.base import GraphSearch
 
 
-@dataclass
 class PlayedMoves:
     """The record of MCTS: positions, visits and values ply by ply. n games are still going at a ply."""
 
-    rules: Othello
-    games: list[torch.Tensor] = field(default_factory=list)  # [n]
-    own: list[torch.Tensor] = field(default_factory=list)  # [n]
-    opp: list[torch.Tensor] = field(default_factory=list)  # [n]
-    policy: list[torch.Tensor] = field(default_factory=list)  # [n, A] shares of visits
-    value: list[torch.Tensor] = field(default_factory=list)  # [n] the root's value
+    def __init__(self, search: GraphSearch) -> None:
+        self.game = search.graph.rules
+        self.played: list[Position] = []
 
-    def note(
-        self, games: torch.Tensor, own: torch.Tensor, opp: torch.Tensor, moves: Moves, value: torch.Tensor
-    ) -> None:
-        """Note the positions [n] of games [n] as they are searched, before the moves are played."""
-        policy = torch.zeros(len(games), self.rules.actions, dtype=torch.float64, device=games.device)
-        # Rows are padded with an action of edge 0; adding their zero weight changes nothing.
-        policy.scatter_add_(1, moves.action, moves.weight)
-        self.games.append(games)
-        self.own.append(own)
-        self.opp.append(opp)
-        self.policy.append(policy / policy.sum(1, keepdim=True))
-        self.value.append(value)
+    def note(self, position: Position) -> None:
+        self.played.append(position)
 
     def samples(self, result: torch.Tensor, settings: Targets) -> Samples:
-        """Return a sample for every position noted; result [G] (+1, 0, −1) is that of the player who moved first."""
-        size = len(result)
-        plies = len(self.games)
-        games, own, opp, policy = (torch.cat(part) for part in (self.games, self.own, self.opp, self.policy))
-        ply = torch.cat([torch.full_like(part, number) for number, part in enumerate(self.games)])
+        """Return a sample for every position noted."""
+        size, plies = len(result), len(self.played)
+        games, states = (torch.cat(part) for part in list(zip(*self.played, strict=True))[:2])
+        policy = torch.cat([self._shares(position) for position in self.played])
+        ply = torch.cat([torch.full_like(position.games, number) for number, position in enumerate(self.played)])
         outcome = wdl.from_result(torch.where(ply % 2 == 0, result[games], -result[games]))  # for the player to move
         root = torch.zeros(plies, size, dtype=torch.float64, device=result.device)
-        for number, part in enumerate(self.games):
-            root[number, part] = self.value[number]
+        for number, position in enumerate(self.played):
+            root[number, position.games] = position.value
         last = torch.bincount(games, minlength=size)  # [G] plies noted
-        legal = self.rules.legal(own, opp)
         nothing = torch.zeros_like(outcome)
         columns = (
-            self.rules.encode(own, opp).reshape(len(own), -1),
             policy,
-            legal,
+            self.game.legal(states),
             value_targets(settings, outcome, root, games, ply, last),
             nothing,
             nothing[:, 0],
             torch.ones_like(outcome[:, 0]),
         )
-        return Samples(*(as_array(column) for column in columns))
+        return Samples(states.cpu().numpy(), *(as_array(column) for column in columns))
+
+    def _shares(self, position: Position) -> torch.Tensor:
+        """Return the shares of visits [n, A] of a position's moves."""
+        moves = position.moves
+        policy = torch.zeros(len(moves.weight), self.game.actions, dtype=torch.float64, device=moves.weight.device)
+        # Rows are padded with an action of edge 0; adding their zero weight changes nothing.
+        policy.scatter_add_(1, moves.action, moves.weight)
+        return policy / policy.sum(1, keepdim=True)
 
 
 def value_targets(

@@ -1,53 +1,41 @@
-"""Self-play of one shard: a batch of games played in step by one network, then the samples of their search graphs."""
+"""Self-play of one shard: a batch of games played in step by one network, then the samples that its record gives."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import pandas as pd
 import torch
 
-from probzero.config import Config, SelfPlay, Targets
+from probzero.arms import ARMS, load
+from probzero.config import Config, SelfPlay
 from probzero.errors import bad
-from probzero.games.othello import Othello, move_names, othello
+from probzero.games.base import Game
 from probzero.learning.dataset import Samples
-from probzero.learning.played import PlayedMoves
+from probzero.learning.record import Position, Record
 from probzero.learning.resignation import Resignation
-from probzero.learning.targets import SearchedGraph
 from probzero.network.inference import Evaluator
 from probzero.random_keys import key, uniform
+from probzero.search.base import GraphSearch
 from probzero.search.build import SearchFactory
-from probzero.search.choice import Moves, sample
-from probzero.search.graph import GraphSearch
-from probzero.search.tree import Tree
+from probzero.search.choice import sample
+from probzero.search.graph import Graph
 
 
 @dataclass(frozen=True)
 class Shard:
     """What the self-play of a shard leaves behind.
 
-    The margin of a game is Black's discs − White's when it stopped, its result +1 if Black won, and `resigned` 1 if the
-    player to move gave up.
+    The margin of a game, if the game has one, is by how much the player who began was ahead when it stopped, its result
+    +1 if that player won, and `resigned` 1 if the player to move gave up.
     """
 
-    samples: Samples  # of all positions of the search graphs, merged
+    samples: Samples  # of all positions that the record says something of
     games: pd.DataFrame  # game, opening_moves, moves, plies (without the opening), margin, result, resigned
     metrics: dict[str, Any]
-
-
-class Record(Protocol):
-    """What is kept of the games of a shard while they are played, for their samples."""
-
-    def note(
-        self, games: torch.Tensor, own: torch.Tensor, opp: torch.Tensor, moves: Moves, value: torch.Tensor
-    ) -> None:
-        """Note positions own, opp [n] of games [n] as they were searched, before a move is played."""
-
-    def samples(self, result: torch.Tensor, settings: Targets) -> Samples:
-        """Return the samples; result [G] (+1, 0, −1) is that of the player who moved first."""
 
 
 Progress = Callable[[int, int], None]  # plies played, games still going
@@ -58,23 +46,21 @@ def play_shard(
 ) -> Shard:
     """Play the shard's games to their ends."""
     counts = _Counts(evaluator)
-    settings, rules, device = config.selfplay, othello(config.game.size), evaluator.device
+    settings, game, device = config.selfplay, evaluator.game, evaluator.device
     game_key = torch.tensor(
-        [key(config.experiment, seed, iteration, "selfplay", shard, game) for game in range(settings.games)],
+        [key(config.experiment, seed, iteration, "selfplay", shard, number) for number in range(settings.games)],
         device=device,
     )
-    opening = _openings(rules, settings.random_plies, game_key)
-    factory = SearchFactory(rules, evaluator, config.search, settings.capacity, "selfplay.capacity")
-    search = factory.start(opening.own, opening.opp, game_key)
-    tree, games = search.tree, torch.arange(settings.games, device=device)
+    opening = _openings(game, settings.random_plies, game_key)
+    factory = SearchFactory(game, evaluator, config.search, settings.capacity, "selfplay.capacity")
+    search = factory.start(opening.states, game_key)
+    graph, games = search.graph, torch.arange(settings.games, device=device)
     resignation = Resignation(settings, game_key)
-    record: Record = PlayedMoves(rules)
-    if config.search.algorithm == "particle":
-        record = SearchedGraph(tree, config.search.temperature)
+    record: Record = load(ARMS[config.search.algorithm].record)(search)
 
     moves, exhausted = [], 0
     going = games
-    for ply in range(rules.longest_game):
+    for ply in range(game.longest_game):
         if settings.noise > 0:
             search.add_noise(going, settings.noise, settings.noise_concentration, ply)
         search.run(going, settings.particles, settings.batches, ply)
@@ -83,22 +69,22 @@ def play_shard(
         going, value = going[stays], value[stays]
         if not len(going):
             break
-        roots, offered = tree.root[going], search.moves(going)
-        exhausted += int(tree.closed[roots].sum())
-        record.note(going, tree.own[roots], tree.opp[roots], offered, value)
+        roots, offered = graph.root[going], search.moves(going)
+        exhausted += int(graph.closed[roots].sum())
+        record.note(Position(going, graph.states(roots), roots, offered, value))
         action = sample(offered, game_key[going], ply, temperature_at(settings, ply), settings.exploration)
         search.advance(going, action)
         made = torch.full_like(games, -1)
         made[going] = action
         moves.append(made)
-        going = going[~rules.terminal(tree.own[tree.root[going]], tree.opp[tree.root[going]])]
+        going = going[~game.finished(graph.states(graph.root[going]))]
         if progress is not None:
             progress(ply + 1, len(going))
         if not len(going):
             break
     if not moves:
         raise bad("self-play", "selfplay.resign_below", "a value that lets games be played", settings.resign_below)
-    games_table, result = _games(rules, tree, opening.moves, torch.stack(moves, dim=1), resignation)
+    games_table, result = _games(game, graph, opening.moves, torch.stack(moves, dim=1), resignation)
     samples = record.samples(result, config.targets)
     metrics = {
         "iteration": iteration,
@@ -127,16 +113,16 @@ class _Counts:
         self.before = (evaluator.positions, evaluator.calls, evaluator.seconds)
 
     def metrics(self, search: GraphSearch) -> dict[str, Any]:
-        tree, sent = search.tree, self.evaluator.positions - self.before[0]
+        graph, sent = search.graph, self.evaluator.positions - self.before[0]
         return {
             "leaf_evaluations": search.leaf_evaluations,
             "network_evaluations": sent,
             "network_calls": self.evaluator.calls - self.before[1],
             "cache_hits": search.leaf_evaluations - sent,
-            "nodes": int(tree.evaluated.sum()),
-            "terminal_nodes": int((tree.evaluated & (tree.edge_count == 0)).sum()),
-            "entered_positions": tree.nodes,
-            "edges": tree.edges,
+            "nodes": int(graph.evaluated.sum()),
+            "terminal_nodes": int((graph.evaluated & (graph.edge_count == 0)).sum()),
+            "entered_positions": graph.nodes,
+            "edges": graph.edges,
         }
 
     def seconds(self) -> dict[str, float]:
@@ -149,54 +135,52 @@ class _Counts:
 class _Opening(NamedTuple):
     """Where games begin, seen by the player to move."""
 
-    own: torch.Tensor  # [G]
-    opp: torch.Tensor  # [G]
+    states: torch.Tensor  # [G, W]
     moves: torch.Tensor  # [G, plies] actions, −1 after the last
 
 
-def _openings(rules: Othello, most: int, game_key: torch.Tensor) -> _Opening:
+def _openings(game: Game, most: int, game_key: torch.Tensor) -> _Opening:
     """Play between 0 and `most` random plies in each game, as its key says, stopping short of a finished game."""
-    black, white = rules.start()
-    own, opp = torch.full_like(game_key, black), torch.full_like(game_key, white)
+    states = torch.from_numpy(game.start()).to(game_key.device).repeat(len(game_key), 1)
     plies = (uniform(game_key ^ key("random plies")) * (most + 1)).long()
     moves = torch.full((len(game_key), most), -1, device=game_key.device)
+    actions = torch.arange(game.actions, device=game_key.device)
     for ply in range(most):
-        legal = rules.legal(own, opp)
-        drawn = uniform((game_key ^ key("random ply", ply))[:, None], torch.arange(rules.actions, device=own.device))
-        action = torch.where(legal, drawn, -1.0).argmax(1)
-        after = rules.place(own, opp, action)
-        play = (plies > ply) & ~rules.terminal(*after)
+        drawn = uniform((game_key ^ key("random ply", ply))[:, None], actions)
+        action = torch.where(game.legal(states), drawn, -1.0).argmax(1)
+        after = game.play(states, action)
+        play = (plies > ply) & ~game.finished(after)
         plies = torch.where(play, plies, 0)  # once stopped, stopped for good
         moves[play, ply] = action[play]
-        own, opp = torch.where(play, after[0], own), torch.where(play, after[1], opp)
-    return _Opening(own, opp, moves)
+        states = torch.where(play[:, None], after, states)
+    return _Opening(states, moves)
 
 
 def _games(
-    rules: Othello, tree: Tree, opening: torch.Tensor, moves: torch.Tensor, resignation: Resignation
+    game: Game, graph: Graph, opening: torch.Tensor, moves: torch.Tensor, resignation: Resignation
 ) -> tuple[pd.DataFrame, torch.Tensor]:
     """Return a row per game from the final roots and the moves [G, plies] (−1 after the end) of opening and game.
 
     Also returns the results [G], seen by the player who moved first after the opening.
     """
     before, after = (opening >= 0).sum(1), (moves >= 0).sum(1)
-    last = rules.margin(tree.own[tree.root], tree.opp[tree.root])  # for whoever would be to move
-    mover = 1 - 2 * (after % 2)  # +1: the player who moved first after the opening
-    result = torch.where(resignation.resigned, -1, last.sign()) * mover
-    colour = 1 - 2 * (before % 2)  # +1: that player is Black; a pass is a ply, so colours alternate
-    names = [[move_names(rules.size, row[row >= 0]) for row in part.cpu().numpy()] for part in (opening, moves)]
-    table = pd.DataFrame(
-        {
-            "game": range(len(moves)),
-            "opening_moves": names[0],
-            "moves": names[1],
-            "plies": after.tolist(),
-            "margin": (last * mover * colour).tolist(),
-            "result": (result * colour).tolist(),
-            "resigned": resignation.resigned.long().tolist(),
-        }
-    )
-    return table, result
+    last = graph.states(graph.root)
+    mover = 1 - 2 * (after % 2)  # +1: the player who moved first after the opening would be to move
+    result = torch.where(resignation.resigned, -1, game.outcome(last)) * mover
+    began = 1 - 2 * (before % 2)  # +1: that player began the game; a pass is a ply, so players alternate
+    names = [[game.move_names(row[row >= 0]) for row in part.cpu().numpy()] for part in (opening, moves)]
+    table = {
+        "game": range(len(moves)),
+        "opening_moves": names[0],
+        "moves": names[1],
+        "plies": after.tolist(),
+        "result": (result * began).tolist(),
+        "resigned": resignation.resigned.long().tolist(),
+    }
+    if game.has_margin:
+        table["margin"] = (game.margin(last) * mover * began).tolist()
+    columns = ["game", "opening_moves", "moves", "plies", "margin", "result", "resigned"]
+    return pd.DataFrame(table, columns=[name for name in columns if name in table]), result
 
 
 def _outcomes(games: pd.DataFrame) -> dict[str, Any]:
@@ -205,7 +189,7 @@ def _outcomes(games: pd.DataFrame) -> dict[str, Any]:
         "moves": int(games.plies.sum()),
         "mean_plies": float(games.plies.mean()),
         "distinct_games": len(games[["opening_moves", "moves"]].drop_duplicates()),
-        "black_wins": int((games.result > 0).sum()),
+        "first_wins": int((games.result > 0).sum()),
         "draws": int((games.result == 0).sum()),
-        "white_wins": int((games.result < 0).sum()),
+        "second_wins": int((games.result < 0).sum()),
     }

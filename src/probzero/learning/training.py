@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from probzero.config import Training
-from probzero.games.symmetry import COUNT
+from probzero.games.base import Game
 from probzero.learning.dataset import Samples, concatenate
 from probzero.learning.loss import Batch, agreements, losses
 from probzero.learning.window import draw_weights, draw_window, tensors, turned
@@ -25,6 +25,7 @@ def train(
     state: OptimizerState,
     window: Sequence[Samples],
     settings: Training,
+    game: Game,
     iteration: int,
     key: int,
     device: torch.device | str = "cpu",
@@ -39,15 +40,16 @@ def train(
     optimizer = _optimizer(model, state, rate, settings.weight_decay)
     samples = concatenate(list(window))
     drawing = np.random.default_rng(key)
-    weight = draw_weights(samples, settings)
+    weight = draw_weights(samples, game, settings)
     rows = draw_window(drawing, [len(part) for part in window], settings.samples, settings.recency, weight)
-    turns = drawing.integers(0, COUNT, len(rows)) if settings.symmetries else np.zeros(len(rows), dtype=np.int64)
-    data = tensors(samples, model.size, settings, device, weight)
+    symmetries = len(game.symmetries.squares)
+    turns = drawing.integers(0, symmetries if settings.symmetries else 1, len(rows))
+    data = tensors(samples, game, settings, device, weight)
     totals = _Totals()
     for first in range(0, len(rows), settings.batch_size):
         chosen = slice(first, first + settings.batch_size)
-        batch = turned(data, model.size, rows[chosen], turns[chosen])
-        outputs = model(batch.board)
+        batch = turned(data, game, rows[chosen], turns[chosen])
+        outputs = model(batch.planes)
         parts = losses(outputs, batch, model.config.value)
         optimizer.zero_grad()
         parts.total(settings.policy_weight).backward()

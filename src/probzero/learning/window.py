@@ -8,9 +8,8 @@ import numpy as np
 import torch
 
 from probzero.config import Training
-from probzero.games.othello import othello
-from probzero.games.symmetry import action_sources, plane_sources
-from probzero.learning.dataset import Samples, board_keys
+from probzero.games.base import Game
+from probzero.learning.dataset import Samples
 from probzero.learning.loss import Batch
 
 
@@ -66,23 +65,23 @@ def decidedness(samples: Samples) -> np.ndarray:
     return decided.clip(0, 1)
 
 
-def draw_weights(samples: Samples, settings: Training) -> np.ndarray | None:
-    """Return how often to draw each sample [n], 1 on average; None if all alike. With s the share of samples that have
-    as many discs:
+def draw_weights(samples: Samples, game: Game, settings: Training) -> np.ndarray | None:
+    """Return how often to draw each sample [n], 1 on average; None if all alike. With s the share of samples of
+    the same phase:
 
         weight ∝ (u + (1 − u) · decidedness) · s^−b        u = undecided_draw, b = phase_balance
     """
     undecided, balance = settings.undecided_draw, settings.phase_balance
     if undecided == 1 and balance == 0:
         return None
-    discs = samples.board.sum(axis=1).astype(int)
-    share = np.bincount(discs)[discs] / len(samples)
+    phase = game.phase(samples.states)
+    share = np.bincount(phase)[phase] / len(samples)
     weight = (undecided + (1 - undecided) * decidedness(samples)) * share**-balance
     return weight / weight.mean()
 
 
 def tensors(
-    samples: Samples, size: int, settings: Training, device: torch.device | str, drawn: np.ndarray | None = None
+    samples: Samples, game: Game, settings: Training, device: torch.device | str, drawn: np.ndarray | None = None
 ) -> Batch:
     """Return the samples on the training device: weight = visits^exponent, policy ∝ policy^sharpness.
 
@@ -91,25 +90,24 @@ def tensors(
     target 0, as the search found it not worth a particle.
     """
     drawn = np.ones(len(samples)) if drawn is None else drawn
-    columns = (*samples.columns(), drawn.astype(np.float32))
+    columns = (game.encode(samples.states), *samples.columns()[1:], drawn.astype(np.float32))
     batch = Batch(*(torch.from_numpy(column).to(device) for column in columns))
     if settings.policy_sharpness != 1:
         policy = batch.policy**settings.policy_sharpness
         batch = batch._replace(policy=policy / policy.sum(1, keepdim=True))
     if settings.policy_moves == "legal":
-        own, opp = board_keys(samples.board, size).astype(np.int64).T
-        batch = batch._replace(mask=torch.from_numpy(othello(size).legal(own, opp)).to(device, torch.float32))
+        batch = batch._replace(mask=torch.from_numpy(game.legal(samples.states)).to(device, torch.float32))
     return batch._replace(weight=batch.weight**settings.visit_exponent)
 
 
-def turned(data: Batch, size: int, rows: np.ndarray, turns: np.ndarray) -> Batch:
+def turned(data: Batch, game: Game, rows: np.ndarray, turns: np.ndarray) -> Batch:
     """Return the samples with these numbers, each turned by its symmetry."""
-    device = data.board.device
+    device = data.planes.device
     picked = Batch(*(column[torch.from_numpy(rows).to(device)] for column in data))
-    board = torch.from_numpy(plane_sources(size)[turns]).to(device)
-    action = torch.from_numpy(action_sources(size)[turns]).to(device)
+    squares, action = (torch.from_numpy(table[turns]).to(device) for table in game.symmetries)
+    planes = picked.planes.flatten(2)  # [B, F, H·W]
     return picked._replace(
-        board=picked.board.gather(1, board).reshape(-1, 2, size, size),
+        planes=planes.gather(2, squares[:, None].expand_as(planes)).reshape(picked.planes.shape),
         policy=picked.policy.gather(1, action),
         mask=picked.mask.gather(1, action),
     )

@@ -1,7 +1,7 @@
 """Checkpoints: network weights and optimiser state in safetensors files that say what they are.
 
 The metadata hold one key, a JSON object with sorted keys (safetensors does not keep the order of several keys, and
-equal contents must give equal bytes): format version, rules version, kind, board size, network, experiment, seed,
+equal contents must give equal bytes): format version, kind, game with the version of its rules, network, experiment, seed,
 iteration and a checksum of all tensors. Reading verifies all of it: a file damaged after it was written goes unnoticed
 otherwise.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +20,13 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from probzero import files
-from probzero.config import Network, check_part
+from probzero import files, games
+from probzero.config import Network, parse_part
 from probzero.errors import ProbZeroError, bad
-from probzero.games.othello import RULES_VERSION, SIZES
+from probzero.games.base import Game
 from probzero.network.model import ProbZeroNet
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 METADATA_KEY = "probzero"
 
 OptimizerState = dict[str, Tensor]  # see `optimizer_shapes`; empty before the first step
@@ -39,28 +39,25 @@ class CheckpointInfo:
     experiment: str
     seed: int
     iteration: int
-    size: int  # of the board
+    game: dict[str, Any]  # name and options, as in a configuration
     network: Network
 
 
 def save_checkpoint(path: str | Path, model: ProbZeroNet, info: CheckpointInfo) -> None:
     """Write the weights of `model`, whole or not at all; equal weights and info give equal bytes."""
-    if (model.size, model.config) != (info.size, info.network):
-        raise bad("checkpoint", path, _describe(model.size, model.config), _describe(info.size, info.network))
+    _same_network(path, model, info)
     _save(path, "network", model.state_dict(), info)
 
 
-def load_checkpoint(
-    path: str | Path, expected_size: int | None = None, expected_network: Network | None = None
-) -> tuple[ProbZeroNet, CheckpointInfo]:
-    """Return the network, in evaluation mode on the CPU, and what the file says of it; refuse anything unexpected."""
+def load_checkpoint(path: str | Path, game: Game | None = None) -> tuple[ProbZeroNet, CheckpointInfo]:
+    """Return the network, in evaluation mode on the CPU, and what the file says of it; refuse anything unexpected.
+
+    A game that is given must be the checkpoint's."""
     tensors, info = _load(path, "network")
-    if expected_size is not None and info.size != expected_size:
-        raise bad("checkpoint", f"{path}: size", expected_size, info.size)
-    if expected_network is not None and info.network != expected_network:
-        raise bad("checkpoint", f"{path}: network", asdict(expected_network), asdict(info.network))
+    if game is not None and info.game != game.described:
+        raise bad("checkpoint", f"{path}: game", game.described, info.game)
     with torch.device("meta"):
-        model = ProbZeroNet(info.size, info.network)
+        model = ProbZeroNet(games.make(**info.game).shape, info.network)
     _check(path, tensors, {name: (tuple(value.shape), value.dtype) for name, value in model.state_dict().items()})
     model.load_state_dict(tensors, assign=True)
     for parameter in model.parameters():
@@ -76,8 +73,7 @@ def save_optimizer(path: str | Path, state: OptimizerState, info: CheckpointInfo
 def load_optimizer(path: str | Path, model: ProbZeroNet) -> tuple[OptimizerState, CheckpointInfo]:
     """Return the optimiser's state, which must fit `model`, and what the file says of it."""
     tensors, info = _load(path, "optimizer")
-    if (info.size, info.network) != (model.size, model.config):
-        raise bad("checkpoint", path, _describe(model.size, model.config), _describe(info.size, info.network))
+    _same_network(path, model, info)
     if tensors:
         _check(path, tensors, optimizer_shapes(model))
     return tensors, info
@@ -96,10 +92,11 @@ def _save(path: str | Path, kind: str, tensors: Mapping[str, Tensor], info: Chec
     stored = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     description = {
         "format_version": FORMAT_VERSION,
-        "rules_version": RULES_VERSION,
+        "game_version": games.make(**info.game).version,
         "kind": kind,
         "checksum": _checksum(stored),
-        **asdict(info),
+        **vars(info),
+        "network": info.network.model_dump(),
     }
     data = safetensors.torch.save(stored, {METADATA_KEY: json.dumps(description, sort_keys=True)})
     with files.replacing(path) as temporary:
@@ -121,30 +118,32 @@ def _load(path: str | Path, kind: str) -> tuple[dict[str, Tensor], CheckpointInf
         description = json.loads(metadata.get(METADATA_KEY, ""))
     except ValueError:
         raise bad("checkpoint", f"{path}: metadata", f"a JSON object at {METADATA_KEY!r}", metadata) from None
-    fixed = {"format_version": FORMAT_VERSION, "rules_version": RULES_VERSION, "kind": kind}
-    for name, expected in fixed.items():
-        found = _entry(path, description, name)
-        if found != expected:
-            raise bad("checkpoint", f"{path}: {name}", expected, found)
-    if _entry(path, description, "checksum") != (found := _checksum(tensors)):
-        raise bad("checkpoint", f"{path}: checksum", description["checksum"], found)
-    return tensors, _info(path, description)
+    _expect(path, description, "format_version", FORMAT_VERSION)
+    _expect(path, description, "kind", kind)
+    info = _info(path, description)
+    _expect(path, description, "game_version", games.make(**info.game).version)
+    _expect(path, description, "checksum", _checksum(tensors))
+    return tensors, info
 
 
 def _info(path: Path, description: dict[str, Any]) -> CheckpointInfo:
-    kinds: dict[str, type] = {"experiment": str, "seed": int, "iteration": int, "size": int, "network": dict}
+    kinds: dict[str, type] = {"experiment": str, "seed": int, "iteration": int, "game": dict, "network": dict}
     entries = {name: _entry(path, description, name) for name in kinds}
     for name, kind in kinds.items():
         if type(entries[name]) is not kind:
             raise bad("checkpoint", f"{path}: {name}", f"a value of type {kind.__name__}", entries[name])
-    if entries["size"] not in SIZES:
-        raise bad("checkpoint", f"{path}: size", f"one of {SIZES}", entries["size"])
     try:
-        network = Network(**entries["network"])
-        check_part("network", asdict(network))
-    except (TypeError, ProbZeroError):
-        raise bad("checkpoint", f"{path}: network", "the settings of a network", entries["network"]) from None
+        parse_part("game", entries["game"], str(path))
+        network = parse_part("network", entries["network"], str(path))
+    except ProbZeroError as error:
+        raise bad("checkpoint", path, "the settings of a game and of a network", error) from None
     return CheckpointInfo(**{**entries, "network": network})
+
+
+def _expect(path: Path, description: dict[str, Any], name: str, expected: Any) -> None:
+    found = _entry(path, description, name)
+    if found != expected:
+        raise bad("checkpoint", f"{path}: {name}", expected, found)
 
 
 def _entry(path: Path, description: Any, name: str) -> Any:
@@ -181,8 +180,8 @@ def _checksum(tensors: Mapping[str, Tensor]) -> str:
     return digest.hexdigest()
 
 
-def _describe(size: int, network: Network) -> str:
-    heads = ", ".join(
-        f"{name} {value}" for name, value in asdict(network).items() if name not in ("blocks", "channels")
-    )
-    return f"a {network.blocks} × {network.channels} network for board size {size} ({heads})"
+def _same_network(path: str | Path, model: ProbZeroNet, info: CheckpointInfo) -> None:
+    """Refuse a network that is not the one described."""
+    if (model.shape, model.config) != (games.make(**info.game).shape, info.network):
+        found = f"one for {info.game} with {info.network.model_dump()}"
+        raise bad("checkpoint", path, f"a network for {tuple(model.shape)} with {model.config.model_dump()}", found)

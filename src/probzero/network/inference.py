@@ -27,22 +27,24 @@ import torch
 from torch import Tensor
 
 from probzero.errors import bad
-from probzero.games.othello import othello
+from probzero.games.base import Game
 from probzero.network import values, winograd
-from probzero.network.model import HEAD_CHANNELS, PLANES, Norm, Perceptron, ProbZeroNet
+from probzero.network.model import HEAD_CHANNELS, Norm, Perceptron, ProbZeroNet
 
 CHUNKS = {"cpu": 48, "cuda": 20 * 48}  # on a processor a small chunk is as fast as a large one, and wastes less
 CHANNELS_AT_ONCE = 64  # more, and MKL with AVX2 cuts inside a chunk
 
 
 class Evaluation(NamedTuple):
-    prior: Tensor  # [n, N² + 1] float32, sums to 1 over the legal moves
+    prior: Tensor  # [n, K] float32 by listed move, sums to 1 over the legal ones
     value: Tensor  # [n, 3] float32 probabilities in the order of `wdl`
     reward: Tensor  # [n, 3] float32 probabilities in the order of `wdl`
 
 
 def resolve_device(name: str) -> torch.device:
-    """Return the device of that name, or fail if this machine has none such."""
+    """Return the device of that name, or fail if this machine has none such; auto is CUDA where there is any."""
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
     device = torch.device(name)
     if device.type == "cuda":
         count = torch.cuda.device_count() if torch.cuda.is_available() else 0
@@ -52,25 +54,25 @@ def resolve_device(name: str) -> torch.device:
 
 
 class FoldedNet:
-    """The network for chunks of exactly B positions. Activations are [N², C, B]: square, channel, position.
+    """The network for chunks of exactly B positions. Activations are [H·W, C, B]: square, channel, position.
 
     Trunk convolutions are Winograd products (`winograd`); a bias is one more "point" that the output transform adds to
     every square. The first convolution has so few inputs that it is one product of all the boards.
     """
 
     def __init__(self, model: ProbZeroNet, chunk: int, device: torch.device) -> None:
-        squares, channels = model.size**2, model.channels
-        inputs, _, outputs = winograd.tensors(model.size, device, torch.float32)
+        (_, height, width, _), channels = model.shape, model.channels
+        inputs, _, outputs = winograd.tensors(height, width, device, torch.float32)
 
         def put(values: Tensor) -> Tensor:
             return values.detach().to(device, torch.float32, copy=True).contiguous()
 
-        def trunk(weight: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:  # [P², C, C] by output and input, [C, B]
-            kernels = winograd.transform_kernels(weight, model.size)
+        def trunk(weight: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:  # [Q·P, C, C] by output and input, [C, B]
+            kernels = winograd.transform_kernels(weight, height, width)
             return put(kernels.transpose(1, 2)), put(bias[:, None].expand(-1, chunk))
 
         stem, stem_bias = _fold(model.stem.weight, model.stem_norm)
-        self.stem = put(_dense(stem, model.size))  # [N²·C, 2N²]
+        self.stem = put(_dense(stem, height, width))  # [H·W·C, F·H·W]
         self.stem_bias = put(stem_bias[:, None])
         self.blocks = [
             (
@@ -80,26 +82,26 @@ class FoldedNet:
             for block in model.blocks
         ]
         heads, heads_bias = _fold(model.heads.weight, model.heads_norm)
-        self.heads, self.heads_bias = put(heads), put(heads_bias[:, None])  # [32 (1 + H), C]
+        self.heads, self.heads_bias = put(heads), put(heads_bias[:, None])  # [32 (1 + heads), C]
         layers = [model.policy.hidden, model.policy.output] if isinstance(model.policy, Perceptron) else [model.policy]
-        self.policy = [(put(layer.weight), put(layer.bias[:, None])) for layer in layers]  # the last [N² + 1, ·]
+        self.policy = [(put(layer.weight), put(layer.bias[:, None])) for layer in layers]  # the last [A, ·]
         outcomes = [model.value] if model.reward is None else [model.value, model.reward]
         self.widths = [len(outcome.output.bias) for outcome in outcomes]  # outputs of each
 
         def wide(values: Tensor) -> Tensor:  # [K, ·], zeros where a head has fewer outputs than the other
             return torch.nn.functional.pad(values, (0, 0, 0, max(self.widths) - len(values)))
 
-        self.hidden = put(torch.stack([outcome.hidden.weight for outcome in outcomes]))  # [H, C, 32N²]
+        self.hidden = put(torch.stack([outcome.hidden.weight for outcome in outcomes]))  # [heads, C, 32·H·W]
         self.hidden_bias = put(torch.stack([outcome.hidden.bias[:, None] for outcome in outcomes]))
-        self.output = put(torch.stack([wide(outcome.output.weight) for outcome in outcomes]))  # [H, K, C]
+        self.output = put(torch.stack([wide(outcome.output.weight) for outcome in outcomes]))  # [heads, K, C]
         self.output_bias = put(torch.stack([wide(outcome.output.bias[:, None]) for outcome in outcomes]))
 
         def parts(buffer: Tensor) -> tuple[Tensor, ...]:  # [·, C·B] cut after every so many channels
             return buffer.view(len(buffer), -1).split(CHANNELS_AT_ONCE * chunk, dim=1)
 
-        self.inputs = inputs  # [P², N²]
-        self.outputs = torch.cat([outputs, torch.ones_like(outputs[:, :1])], dim=1)  # [N², P² + 1]
-        self.x = torch.zeros(squares, channels, chunk, device=device)
+        self.inputs = inputs  # [Q·P, H·W]
+        self.outputs = torch.cat([outputs, torch.ones_like(outputs[:, :1])], dim=1)  # [H·W, Q·P + 1]
+        self.x = torch.zeros(height * width, channels, chunk, device=device)
         self.inner = torch.zeros_like(self.x)
         self.values = torch.zeros(len(inputs), channels, chunk, device=device)
         self.products = torch.zeros(len(inputs) + 1, channels, chunk, device=device)
@@ -107,7 +109,7 @@ class FoldedNet:
         self.values_parts, self.products_parts = parts(self.values), parts(self.products)
 
     def __call__(self, planes: Tensor, policy: Tensor, outcomes: Tensor) -> None:
-        """Read planes [2N², B]; write the logits policy [N² + 1, B] and outcomes [H, K, B] (value, reward)."""
+        """Read planes [F·H·W, B]; write the logits policy [A, B] and outcomes [heads, K, B] (value, reward)."""
         squares, _, chunk = self.x.shape
         torch.mm(self.stem, planes, out=self.x.view(-1, chunk))
         self.x.add_(self.stem_bias).relu_()
@@ -121,7 +123,9 @@ class FoldedNet:
                 x.addmm_(self.outputs, products)
             self.x.relu_()
         features = torch.baddbmm(self.heads_bias, self.heads.expand(squares, -1, -1), self.x).relu_()
-        features = features.view(squares, -1, HEAD_CHANNELS, chunk).transpose(0, 1).flatten(1, 2)  # [1 + H, 32N², B]
+        features = (
+            features.view(squares, -1, HEAD_CHANNELS, chunk).transpose(0, 1).flatten(1, 2)
+        )  # [1 + heads, 32·H·W, B]
         shaped = features[0]
         for weight, bias in self.policy[:-1]:
             shaped = torch.addmm(bias, weight, shaped).relu_()
@@ -138,12 +142,12 @@ class FoldedNet:
 
 
 class Evaluator:
-    """Evaluates positions given as bitboards; counts its calls, the positions sent and the seconds spent in them."""
+    """Evaluates positions; counts its calls, the positions sent and the seconds spent in them."""
 
-    def __init__(self, model: ProbZeroNet, size: int, device: torch.device | str) -> None:
-        if model.size != size:
-            raise bad("evaluator", "board size of the network", size, model.size)
-        self.rules = othello(size)
+    def __init__(self, model: ProbZeroNet, game: Game, device: torch.device | str) -> None:
+        if model.shape != game.shape:
+            raise bad("evaluator", "shape of the network", tuple(game.shape), tuple(model.shape))
+        self.game = game
         self.device = torch.device(device)
         self.chunk = CHUNKS[self.device.type]
         self.value_head = model.config.value
@@ -153,26 +157,28 @@ class Evaluator:
         self.seconds = 0.0
 
     @torch.inference_mode()
-    def __call__(self, own: Tensor, opp: Tensor, legal: Tensor) -> Evaluation:
-        """Return the evaluation of positions own, opp [n] (int64) with legal moves [n, N² + 1] (bool), one at least.
+    def __call__(self, states: Tensor, moves: Tensor) -> Evaluation:
+        """Return the evaluation of states [n, W] whose legal moves are listed in moves [n, K], one at least.
 
-        The only place where logits become probabilities for the search.
+        The only place where logits become probabilities for the search. A row of moves may list a move repeatedly.
         """
         self._synchronize()
         start = time.perf_counter()
-        count = len(own)
+        count, (planes, height, width, actions) = len(states), self.game.shape
         chunks = -(-count // self.chunk)
-        boards = torch.zeros(chunks, self.chunk, PLANES * self.rules.squares, device=self.device)
-        policy = torch.empty(chunks, self.rules.actions, self.chunk, device=self.device)
-        heads, width = len(self.network.widths), max(self.network.widths)
-        outcomes = torch.empty(chunks, heads, width, self.chunk, device=self.device)
-        boards.flatten(0, 1)[:count] = self.rules.encode(own, opp).flatten(1)
-        planes = boards.transpose(1, 2).contiguous()
+        boards = torch.zeros(chunks, self.chunk, planes * height * width, device=self.device)
+        policy = torch.empty(chunks, actions, self.chunk, device=self.device)
+        heads, outputs = len(self.network.widths), max(self.network.widths)
+        outcomes = torch.empty(chunks, heads, outputs, self.chunk, device=self.device)
+        boards.flatten(0, 1)[:count] = self.game.encode(states).flatten(1)
+        boards = boards.transpose(1, 2).contiguous()
         with _one_thread(self.device):
             for piece in range(chunks):
-                self.network(planes[piece], policy[piece], outcomes[piece])
-        prior = policy.transpose(1, 2).flatten(0, 1)[:count].masked_fill(~legal, -torch.inf).softmax(-1)
-        outcomes = outcomes.permute(1, 0, 3, 2).flatten(1, 2)[:, :count]  # [H, n, K]
+                self.network(boards[piece], policy[piece], outcomes[piece])
+        barred = torch.ones(count, actions, dtype=torch.bool, device=self.device).scatter_(1, moves, False)
+        logits = policy.transpose(1, 2).flatten(0, 1)[:count].masked_fill(barred, -torch.inf)
+        prior = logits.softmax(-1).gather(1, moves)
+        outcomes = outcomes.permute(1, 0, 3, 2).flatten(1, 2)[:, :count]  # [heads, n, K]
         value = values.to_wdl(self.value_head, outcomes[0, :, : self.network.widths[0]])
         reward = outcomes[1, :, : self.network.widths[1]].softmax(-1) if heads == 2 else value
         self._synchronize()
@@ -208,9 +214,9 @@ def _fold(weight: Tensor, norm: Norm) -> tuple[Tensor, Tensor]:
     return folded.detach(), (norm.bias.double() - norm.running_mean.double() * scale).detach()
 
 
-def _dense(weight: Tensor, size: int) -> Tensor:
-    """Return the convolution with `weight` [O, I, 3, 3] as one matrix [N²·O, I·N²]: rows by square and channel."""
-    inputs = weight.shape[1] * size * size
-    one_hot = torch.eye(inputs, dtype=weight.dtype, device=weight.device).view(inputs, -1, size, size)
-    answers = torch.nn.functional.conv2d(one_hot, weight, padding=1).flatten(2)  # [I·N², O, N²]
+def _dense(weight: Tensor, height: int, width: int) -> Tensor:
+    """Return the convolution with `weight` [O, I, 3, 3] as one matrix [H·W·O, I·H·W]: rows by square and channel."""
+    inputs = weight.shape[1] * height * width
+    one_hot = torch.eye(inputs, dtype=weight.dtype, device=weight.device).view(inputs, -1, height, width)
+    answers = torch.nn.functional.conv2d(one_hot, weight, padding=1).flatten(2)  # [I·H·W, O, H·W]
     return answers.permute(2, 1, 0).flatten(0, 1)

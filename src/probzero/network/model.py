@@ -1,15 +1,15 @@
 """The network in its training form: a residual trunk with a policy, a value and a reward head.
 
-    planes [B, 2, N, N] → 3×3 convolution to C channels, BN, ReLU
+    planes [B, F, H, W] → 3×3 convolution to C channels, BN, ReLU
                         → `blocks` × (convolution, BN, ReLU, convolution, BN, + skip, ReLU)
                         → three heads, each a 1×1 convolution to 32 channels, BN, ReLU, flatten:
-                          policy → N² + 1 logits; value → C → 3 logits; reward → C → 3 logits
+                          policy → A logits; value → C → 3 logits; reward → C → 3 logits
 
 The policy may have a hidden layer too: whether a move keeps the result often hangs on counting discs all over the
 board, which a linear map of local features cannot do. The value head may be of another kind (see `values`), and the
 reward head may be left out.
 Every output is a plain logit: softmax is applied in `inference` for the search, and in the loss for training.
-Inside, activations are [N², B, C] (square, position, channel): every layer is then a product of contiguous matrices.
+Inside, activations are [H·W, B, C] (square, position, channel): every layer is then a product of contiguous matrices.
 """
 
 from __future__ import annotations
@@ -23,40 +23,40 @@ from torch import Tensor, nn
 
 from probzero import wdl
 from probzero.config import Network
+from probzero.games.base import Shape
 from probzero.network import values, winograd
 
-PLANES = 2  # own discs, opposing discs
 HEAD_CHANNELS = 32
 
 
 class Outputs(NamedTuple):
-    policy: Tensor  # [B, N² + 1] logits
+    policy: Tensor  # [B, A] logits
     value: Tensor  # [B, 3] logits in the order of `wdl`, or what `values` says
     reward: Tensor | None  # [B, 3] logits in the order of `wdl`
 
 
 class Convolution(nn.Module):
-    """3×3 convolution of whole boards, [N², B, I] → [N², B, O], zeros around the board; see `winograd`.
+    """3×3 convolution of whole boards, [H·W, B, I] → [H·W, B, O], zeros around the board; see `winograd`.
 
     It has no bias: the batch norm that follows has one.
     """
 
-    def __init__(self, size: int, inputs: int, outputs: int) -> None:
+    def __init__(self, shape: Shape, inputs: int, outputs: int) -> None:
         super().__init__()
-        self.size = size
+        self.height, self.width = shape.height, shape.width
         self.weight = nn.Parameter(torch.empty(outputs, inputs, winograd.TAPS, winograd.TAPS))
         nn.init.kaiming_uniform_(self.weight, a=math.sqrt(5))
 
     def forward(self, x: Tensor) -> Tensor:
         squares, batch, inputs = x.shape
-        evaluate, _, interpolate = winograd.tensors(self.size, x.device, x.dtype)
+        evaluate, _, interpolate = winograd.tensors(self.height, self.width, x.device, x.dtype)
         values = (evaluate @ x.view(squares, -1)).view(-1, batch, inputs)
-        products = values @ winograd.transform_kernels(self.weight, self.size)
+        products = values @ winograd.transform_kernels(self.weight, self.height, self.width)
         return (interpolate @ products.view(len(products), -1)).view(squares, batch, -1)
 
 
 class Norm(nn.BatchNorm1d):
-    """Batch norm of each channel, then + skip if there is one, then ReLU; everything [N², B, C]."""
+    """Batch norm of each channel, then + skip if there is one, then ReLU; everything [H·W, B, C]."""
 
     def forward(self, x: Tensor, skip: Tensor | None = None) -> Tensor:
         # In place on the norm's own output: on a view of it, autograd would copy the whole tensor back and forth.
@@ -67,13 +67,13 @@ class Norm(nn.BatchNorm1d):
 
 
 class Block(nn.Module):
-    """x → ReLU(x + BN(conv(ReLU(BN(conv(x)))))), everything [N², B, C]."""
+    """x → ReLU(x + BN(conv(ReLU(BN(conv(x)))))), everything [H·W, B, C]."""
 
-    def __init__(self, size: int, channels: int) -> None:
+    def __init__(self, shape: Shape, channels: int) -> None:
         super().__init__()
-        self.first = Convolution(size, channels, channels)
+        self.first = Convolution(shape, channels, channels)
         self.first_norm = Norm(channels)
-        self.second = Convolution(size, channels, channels)
+        self.second = Convolution(shape, channels, channels)
         self.second_norm = Norm(channels)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -81,7 +81,7 @@ class Block(nn.Module):
 
 
 class Perceptron(nn.Module):
-    """The end of a head with a hidden layer: features [B, 32N²] → hidden → logits, three for WDL."""
+    """The end of a head with a hidden layer: features [B, 32·H·W] → hidden → logits, three for WDL."""
 
     def __init__(self, features: int, hidden: int, outputs: int) -> None:
         super().__init__()
@@ -93,21 +93,21 @@ class Perceptron(nn.Module):
 
 
 class ProbZeroNet(nn.Module):
-    """The network for N×N boards that a configuration describes."""
+    """The network that a configuration describes, for the boards of a game."""
 
-    def __init__(self, size: int, config: Network) -> None:
+    def __init__(self, shape: Shape, config: Network) -> None:
         super().__init__()
-        self.size = size
+        self.shape = shape
         self.config = config
         channels = config.channels
-        self.stem = Convolution(size, PLANES, channels)
+        self.stem = Convolution(shape, shape.planes, channels)
         self.stem_norm = Norm(channels)
-        self.blocks: Sequence[Block] = nn.ModuleList(Block(size, channels) for _ in range(config.blocks))  # type: ignore[assignment]
+        self.blocks: Sequence[Block] = nn.ModuleList(Block(shape, channels) for _ in range(config.blocks))  # type: ignore[assignment]
         heads = 3 if config.reward else 2
         self.heads = nn.Linear(channels, heads * HEAD_CHANNELS, bias=False)  # the heads' 1×1 convolutions as one
         self.heads_norm = Norm(heads * HEAD_CHANNELS)
-        features = HEAD_CHANNELS * size * size
-        actions, hidden = size * size + 1, config.policy_hidden
+        features = HEAD_CHANNELS * shape.squares
+        actions, hidden = shape.actions, config.policy_hidden
         self.policy = Perceptron(features, hidden, actions) if hidden else nn.Linear(features, actions)
         self.value = Perceptron(features, channels, values.outputs(config))
         self.reward = Perceptron(features, channels, wdl.SIZE) if config.reward else None
@@ -117,7 +117,7 @@ class ProbZeroNet(nn.Module):
         return self.config.channels
 
     def forward(self, planes: Tensor) -> Outputs:
-        """Return the logits of the positions with planes [B, 2, N, N] (float32)."""
+        """Return the logits of the positions with planes [B, F, H, W] (float32)."""
         x = planes.flatten(2).permute(2, 0, 1).contiguous()
         x = self.stem_norm(self.stem(x))
         for block in self.blocks:
@@ -129,14 +129,14 @@ class ProbZeroNet(nn.Module):
 
 
 def split_heads(x: Tensor) -> Tensor:
-    """Return the flat features [H, B, 32N²] of the H heads, by square and then by channel, from [N², B, 32H]."""
+    """Return the flat features [heads, B, 32·H·W] of the heads, by square and then by channel, from [H·W, B, 32·heads]."""
     squares, batch, _ = x.shape
     split = x.view(squares, batch, -1, HEAD_CHANNELS).permute(2, 1, 0, 3)
     return split.reshape(len(split), batch, -1)
 
 
-def build(size: int, network: Network, seed_key: int) -> ProbZeroNet:
+def build(shape: Shape, network: Network, seed_key: int) -> ProbZeroNet:
     """Return a new network whose weights are a function of `seed_key` alone; no global generator is left changed."""
     with torch.random.fork_rng(devices=[]):
         torch.random.default_generator.manual_seed(seed_key)
-        return ProbZeroNet(size, network)
+        return ProbZeroNet(shape, network)

@@ -1,9 +1,10 @@
-"""Large arrays that cost nothing until they are used."""
+"""Large arrays that cost nothing until they are used, and the structs in which compiled loops take them."""
 
 from __future__ import annotations
 
 import mmap
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -14,10 +15,52 @@ LARGE = 1 << 20  # bytes from which on an array has memory of its own
 def zeros(*shape: int, dtype: torch.dtype = torch.float32, device: torch.device) -> torch.Tensor:
     """Return zeros of that shape; on a processor a page of a large array takes memory when it is first touched.
 
-    torch.zeros writes all of it, though a tree rarely fills its capacity; so does any allocator that hands out memory
+    torch.zeros writes all of it, though a graph rarely fills its capacity; so does any allocator that hands out memory
     used before. Memory mapped anew is zero without being written.
     """
     if device.type != "cpu" or prod(shape) * dtype.itemsize < LARGE:
         return torch.zeros(*shape, dtype=dtype, device=device)
     numbers = np.dtype(str(dtype).removeprefix("torch."))
     return torch.from_numpy(np.frombuffer(mmap.mmap(-1, prod(shape) * numbers.itemsize), numbers).reshape(shape))
+
+
+class GraphArrays(NamedTuple):
+    """The memory of a `Graph` as numpy sees it; `graph` says what each array holds."""
+
+    keys: np.ndarray
+    slots: np.ndarray
+    key: np.ndarray
+    rank: np.ndarray
+    evaluated: np.ndarray
+    closed: np.ndarray
+    visits: np.ndarray
+    volume: np.ndarray
+    first_edge: np.ndarray
+    edge_count: np.ndarray
+    search: np.ndarray
+    net: np.ndarray
+    edge_child: np.ndarray
+    edge_policy: np.ndarray
+    edge_action: np.ndarray
+    edge_visits: np.ndarray
+    game_key: np.ndarray
+    scratch: np.ndarray
+    rank_heads: np.ndarray
+
+
+class ResultArrays(NamedTuple):
+    """What MCTS keeps beside the graph, as numpy sees it; `mcts` says what each array holds."""
+
+    edge_value: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+class Scoring(NamedTuple):
+    """How MCTS scores moves; the formulas are in `scores`."""
+
+    ucb: bool  # UCB1 in the place of PUCT
+    constant: float  # c
+    logarithmic: bool  # c grows
+    minmax: bool  # Q is scaled
+    untried_first: bool

@@ -6,12 +6,14 @@ from collections.abc import Callable
 
 import torch
 
-from probzero.config import Search
+from probzero import wdl
 from probzero.network.inference import Evaluation
 from probzero.search.arrays import zeros
-from probzero.search.table import KeyTable, hash_rows
+from probzero.search.backends.base import Backend
+from probzero.search.table import KeyTable
 
-Evaluate = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], Evaluation]  # own [n], opp [n], legal [n, A]
+# States [n, W] and their legal moves [n, K], each row filled up with its first; priors come by listed move.
+Evaluate = Callable[[torch.Tensor, torch.Tensor], Evaluation]
 
 
 class CachedEvaluation:
@@ -20,29 +22,24 @@ class CachedEvaluation:
     When `capacity` positions are held, all are forgotten.
     """
 
-    def __init__(self, evaluate: Evaluate, actions: int, capacity: int, device: torch.device) -> None:
-        self.evaluate = evaluate
-        self.table = KeyTable(capacity, 2, "evaluation cache", device)  # keys: own, opp
-        self.prior = zeros(capacity, actions, device=device)
-        self.value = zeros(capacity, 3, device=device)
-        self.reward = zeros(capacity, 3, device=device)
+    def __init__(self, evaluate: Evaluate, backend: Backend, capacity: int) -> None:
+        self.evaluate, self.backend = evaluate, backend
+        game, device = backend.game, backend.device
+        self.table = KeyTable(backend, capacity, game.words, "evaluation cache")  # keys: states
+        self.prior = zeros(capacity, game.most_moves, device=device)
+        self.value = zeros(capacity, wdl.SIZE, device=device)
+        self.reward = zeros(capacity, wdl.SIZE, device=device)
 
-    def __call__(self, own: torch.Tensor, opp: torch.Tensor, legal: torch.Tensor) -> Evaluation:
-        if self.table.count + len(own) > self.table.capacity:
+    def __call__(self, states: torch.Tensor, moves: torch.Tensor) -> Evaluation:
+        if self.table.count + len(states) > self.table.capacity:
             self.table.clear()  # forgetting costs time, never results
-        if len(own) > self.table.capacity:
-            return self.evaluate(own, opp, legal)
-        keys = torch.stack([own, opp], dim=1)
+        if len(states) > self.table.capacity:
+            return self.evaluate(states, moves)
         held = self.table.count
-        entries, added = self.table.insert(keys, hash_rows(keys))
+        entries, added = self.table.insert(states, self.backend.hash_rows(states))
         stored = (self.prior, self.value, self.reward)
         if len(added):
-            fresh = self.evaluate(*(part.index_select(0, added) for part in (own, opp, legal)))
+            fresh = self.evaluate(states.index_select(0, added), moves.index_select(0, added))
             for store, column in zip(stored, fresh, strict=True):
                 store[held : self.table.count] = column  # rows were added in the order of entries
         return Evaluation(*(store.index_select(0, entries) for store in stored))
-
-
-def remembered(evaluate: Evaluate, settings: Search, actions: int, capacity: int, device: torch.device) -> Evaluate:
-    """Return `evaluate` with a cache of `capacity` positions around it, if the settings ask for one."""
-    return CachedEvaluation(evaluate, actions, capacity, device) if settings.cache else evaluate

@@ -1,108 +1,139 @@
-"""What every search over a batch of games shares: roots, leaves and their evaluation, and the budget of a move."""
+"""The search graphs of a batch of games as one struct of arrays.
+
+All games share one pool of nodes and one of edges; nodes of different games never meet. A node is a position of a game:
+equal positions of one game are one node, however they are reached, unless transpositions are switched off. When a node
+is evaluated, its edges are laid out side by side in order of falling prior and its children are entered as nodes; a
+child is *explored* when a simulation first takes its edge. Particles explore moves in order of prior, so that the explored
+edges of a node come first; MCTS explores them in any order.
+"""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import torch
-from scipy.special import gammaincinv
 
-from probzero.config import Search
-from probzero.network.inference import Evaluation
-from probzero.random_keys import key, uniform
-from probzero.search.choice import Moves
-from probzero.search.evaluation import Evaluate
-from probzero.search.expansion import reach, settle
-from probzero.search.tree import Tree
+from probzero.random_keys import mix
+from probzero.search.arrays import GraphArrays, zeros
+from probzero.search.table import KeyTable
 
-SIMULATIONS_PER_LEAF = 4  # when leaves are counted: simulations that end in known positions need no evaluation
+if TYPE_CHECKING:
+    from probzero.search.backends.base import Backend
+
+NO_EDGE = 0  # belongs to no node and stands for absent edges: never explored, of no weight
 
 
-class GraphSearch(ABC):
-    """Searches the games of one tree. No Python loop goes over nodes, particles or games."""
+@dataclass(frozen=True)
+class Edges:
+    """The edges of n nodes, padded to K columns."""
 
-    def __init__(self, tree: Tree, evaluate: Evaluate, settings: Search) -> None:
-        self.tree = tree
-        self.evaluate = evaluate
-        self.settings = settings
-        self.leaf_evaluations = 0  # leaves that needed an evaluation, from the cache or the network
-        self.spent = torch.zeros(tree.games, dtype=torch.int64, device=tree.device)  # [G] those of a move, if counted
+    index: torch.Tensor  # [n, K] into the graph's edge arrays; NO_EDGE where not real
+    real: torch.Tensor  # [n, K] bool
+    child: torch.Tensor  # [n, K] the node a move leads to, explored or not
+    explored: torch.Tensor  # [n, K] bool
 
-    @abstractmethod
-    def simulate(self, roots: torch.Tensor, particles: torch.Tensor, salt: int) -> None:
-        """One simulation batch: particles [n] from the open roots [n] down, evaluation of the leaves, backup."""
 
-    @abstractmethod
-    def moves(self, games: torch.Tensor) -> Moves:
-        """Return what the search says of the moves at the roots of games [n]."""
+class Graph:
+    """Nodes M, edges E, games G, words W of a state. Rows of `search` and `net` are WDL triples of the player to move.
 
-    @abstractmethod
-    def value(self, games: torch.Tensor) -> torch.Tensor:
-        """Return chance of a win − chance of a loss [n] for the player to move at the roots of games [n]."""
+    Nodes meet only within a *scope*: that of their game, numbered 0 … G − 1, or one of their own, game + G·k. A new scope
+    forgets what was found (`restart`) or, with transpositions off, keeps equal positions apart.
+    """
 
-    def start(self, games: torch.Tensor, own: torch.Tensor, opp: torch.Tensor) -> None:
-        """Make positions [n] the roots of games [n] and evaluate them."""
-        self.tree.enter_roots(own, opp, games)
-        self.evaluate_roots(games)
+    VALUE, TARGET = 0, 1  # rows of `search`: value_search, value_target
+    VALUE_NET, REWARD_NET = 0, 1  # rows of `net`
 
-    def evaluate_roots(self, games: torch.Tensor) -> None:
-        roots = self.tree.root[games]
-        self._evaluate(roots[~self.tree.evaluated[roots]])
+    def __init__(self, backend: Backend, games: int, capacity: int, setting: str, transpositions: bool = True) -> None:
+        """`setting` is the one that bounds the capacity, for the error."""
+        game, device = backend.game, backend.device
+        edges = game.most_moves * capacity + 1
+        self.backend, self.rules, self.device = backend, game, device
+        self.transpositions = transpositions
+        self.games = games
+        self.scopes = 1  # rounds of scopes that were handed out, G in each
+        self.table = KeyTable(backend, capacity, game.words + 1, setting)  # [M, W + 1] keys: state, scope
+        self.key = zeros(capacity, dtype=torch.int64, device=device)  # [M] hash of game and position
+        self.rank = zeros(capacity, dtype=torch.int16, device=device)  # [M] orders a game's nodes; see the rules
+        self.evaluated = zeros(capacity, dtype=torch.bool, device=device)  # [M]
+        self.closed = zeros(capacity, dtype=torch.bool, device=device)  # [M] terminal or exhausted
+        self.visits = zeros(capacity, dtype=torch.int32, device=device)  # [M] particles that came through
+        self.volume = zeros(capacity, dtype=torch.int32, device=device)  # [M] particles waiting; 0 between batches
+        self.first_edge = zeros(capacity, dtype=torch.int64, device=device)  # [M]
+        self.edge_count = zeros(capacity, dtype=torch.int64, device=device)  # [M] legal moves; 0 at terminals
+        self.search = zeros(capacity, 2, 3, device=device)  # [M, 2, 3] value_search, value_target
+        self.net = zeros(capacity, 2, 3, device=device)  # [M, 2, 3] value_net, reward_net
+        self.edge_child = zeros(edges, dtype=torch.int64, device=device)  # [E] child; ~child while unexplored
+        self.edge_policy = zeros(edges, device=device)  # [E] policy_search
+        self.edge_action = zeros(edges, dtype=torch.int16, device=device)  # [E]
+        self.edge_visits = zeros(edges, dtype=torch.int32, device=device)  # [E] particles that took the move
+        self.edge_child[NO_EDGE] = ~0
+        self.edges = 1
+        self.root = zeros(games, dtype=torch.int64, device=device)  # [G]
+        self.game_key = zeros(games, dtype=torch.int64, device=device)  # [G] root of the game's randomness
+        self._slots = torch.arange(game.most_moves, device=device)
+        self.scratch = zeros(capacity, dtype=torch.int64, device=device)  # [M] of use within one call only
+        self.rank_heads = torch.full((game.ranks,), -1, device=device)  # [ranks] −1 between calls
 
-    def advance(self, games: torch.Tensor, action: torch.Tensor) -> None:
-        """Play a legal action [n] in each of games [n]: the child becomes the root, its graph is kept if so set."""
-        self.evaluate_roots(games)
-        self.tree.root[games] = self.tree.child_of(self.tree.root[games], action)
-        if not self.settings.reuse:
-            self.tree.restart(games)
+    @cached_property
+    def arrays(self) -> GraphArrays:
+        """Return the same memory for compiled loops."""
+        tensors: dict[str, torch.Tensor] = {**vars(self), "keys": self.table.keys, "slots": self.table.slots}
+        return GraphArrays(*(tensors[name].numpy() for name in GraphArrays._fields))
 
-    def add_noise(self, games: torch.Tensor, share: float, concentration: float, ply: int) -> None:
-        """Mix Dirichlet noise into the priors of the roots of games [n]: P ← (1 − share)·P + share·noise."""
-        self.evaluate_roots(games)
-        edges = self.tree.edges_of(self.tree.root[games])
-        slots = torch.arange(edges.index.shape[1], device=self.tree.device)
-        drawn = uniform((self.tree.game_key[games] ^ key("noise", ply))[:, None], slots).cpu().numpy()
-        # A Dirichlet draw is gamma draws normalised; a gamma draw is its distribution's quantile of a uniform one.
-        gamma = torch.from_numpy(gammaincinv(concentration, drawn)).to(self.tree.device) * edges.real
-        total = gamma.sum(1, keepdim=True)
-        noise = torch.where(total > 0, gamma / total, edges.real / edges.real.sum(1, keepdim=True))
-        mixed = (1 - share) * self.tree.edge_policy[edges.index] + share * noise.float()
-        self.tree.edge_policy[edges.index[edges.real]] = mixed[edges.real]
+    def states(self, nodes: torch.Tensor) -> torch.Tensor:
+        """Return the states [n, W] of nodes [n]."""
+        return self.table.keys[nodes, : self.rules.words]
 
-    def run(self, games: torch.Tensor, particles: int, batches: int, step: int) -> None:
-        """Search games [n] with `batches` simulation batches; `step` numbers the call within each game.
+    def game(self, nodes: torch.Tensor) -> torch.Tensor:
+        """Return the games [n] that nodes [n] belong to."""
+        return self.table.keys[nodes, self.rules.words] % self.games
 
-        If the budget counts leaves, a game is searched until particles × batches of them were evaluated.
-        """
-        self.spent[games] = 0
-        self.evaluate_roots(games)
-        leaves = self.settings.budget == "leaves"
-        roots, sent = self.tree.root[games], torch.full_like(games, particles)
-        for batch in range(batches * SIMULATIONS_PER_LEAF if leaves else batches):
-            closed = self.tree.closed.index_select(0, roots)
-            if closed.any():
-                roots, sent, games = roots[~closed], sent[~closed], games[~closed]  # nothing is left to explore there
-            if leaves:
-                left = particles * batches - self.spent[games]
-                going = (left > 0) | (batch == 0)  # one simulation at least
-                roots, games = roots[going], games[going]
-                sent = left[going].clamp(1, particles)
-            if not len(roots):
-                return
-            self.simulate(roots, sent, key("split", step, batch))
+    @property
+    def nodes(self) -> int:
+        return self.table.count
 
-    def _evaluate(self, nodes: torch.Tensor) -> None:
-        """Give distinct new nodes [n] their values: the true outcome at terminals, an estimate elsewhere."""
-        if not len(nodes):
-            return
-        reached = reach(self.tree, nodes)
-        count = len(reached.nodes)
-        if count:
-            self.leaf_evaluations += count
-            if self.settings.budget == "leaves":
-                self.spent.index_add_(0, self.tree.game(reached.nodes), torch.ones_like(reached.nodes))
-            settle(self.tree, reached, self.estimate(reached.nodes, reached.own, reached.opp, reached.legal))
+    def enter_roots(self, states: torch.Tensor, games: torch.Tensor) -> None:
+        """Make states [n, W] the roots of games [n], in the games' own scopes."""
+        self.root[games] = self.enter(states, games, self.game_key[games])
 
-    def estimate(self, nodes: torch.Tensor, own: torch.Tensor, opp: torch.Tensor, legal: torch.Tensor) -> Evaluation:
-        """Return priors and values of nodes [n]: what the network says of their positions."""
-        return self.evaluate(own, opp, legal)
+    def restart(self, games: torch.Tensor) -> None:
+        """Give games [n] new roots at the positions of the old ones, in a new scope: nothing found so far is kept."""
+        roots = self.root[games]
+        scope = games + self.games * self.scopes
+        self.scopes += 1
+        self.root[games] = self.enter(self.states(roots), scope, mix(self.key[roots], self.game_key[games]))
+
+    def enter(self, states: torch.Tensor, scope: torch.Tensor, salt: torch.Tensor) -> torch.Tensor:
+        """Return the nodes [n] of states [n, W] in scopes [n], making those that are new.
+
+        `salt` [n] tells nodes apart for the random draws, which must not depend on what other games are in flight."""
+        hashes = self.backend.hash_rows(torch.cat([states, salt[:, None]], dim=1))
+        nodes, added = self.table.insert(torch.cat([states, scope[:, None]], dim=1), hashes)
+        self.key[nodes[added]] = hashes[added]
+        return nodes
+
+    def edges_of(self, nodes: torch.Tensor) -> Edges:
+        """Return the edges of nodes [n] side by side; K is the largest number of them."""
+        counts = self.edge_count[nodes]
+        slots = self._slots[: int(counts.max()) if len(nodes) else 0]
+        real = slots < counts[:, None]
+        index = (self.first_edge[nodes][:, None] + slots) * real
+        child = self.edge_child[index]
+        return Edges(index, real, child ^ (child >> 63), child >= 0)  # the middle term undoes ~
+
+    def distinct(self, nodes: torch.Tensor) -> torch.Tensor:
+        """Return nodes [n] without repetitions, in an order that does not matter to any result."""
+        rows = torch.arange(len(nodes), device=self.device)
+        self.scratch[nodes] = rows
+        return nodes[self.scratch[nodes] == rows]
+
+    def child_of(self, nodes: torch.Tensor, action: torch.Tensor) -> torch.Tensor:
+        """Return the child [n] that a legal action [n] leads to from evaluated nodes [n], explored or not."""
+        edges = self.edges_of(nodes)
+        return edges.child[(self.edge_action[edges.index] == action[:, None]) & edges.real]
+
+    def weights(self, edges: Edges, temperature: float) -> torch.Tensor:
+        """Return winner_prob [n, K] over the explored ones of the edges of n nodes; 0 elsewhere."""
+        return self.backend.winner_prob(self.search[edges.child, self.VALUE], edges.explored, temperature)

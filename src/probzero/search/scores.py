@@ -17,12 +17,13 @@ from __future__ import annotations
 
 import torch
 
-from probzero.config import Search
-from probzero.search.compiled_mcts import PUCT_BASE
+from probzero.search.arrays import Scoring
+
+PUCT_BASE = 19652.0  # of the logarithmic growth of c
 
 
 def scores(
-    settings: Search,
+    scoring: Scoring,
     visits: torch.Tensor,
     value: torch.Tensor,
     prior: torch.Tensor,
@@ -36,14 +37,14 @@ def scores(
     total = visits.sum(1, keepdim=True).double()
     q = value / visits.clamp(min=1)
     untried = visits == 0
-    if settings.algorithm == "ucb1":
-        score = (1 + q) / 2 + settings.exploration * (total.log() / visits.clamp(min=1)).sqrt()
+    if scoring.ucb:
+        score = (1 + q) / 2 + scoring.constant * (total.log() / visits.clamp(min=1)).sqrt()
         return score.masked_fill(untried, torch.inf)
-    if settings.q_scale == "minmax":
+    if scoring.minmax:
         low, high = low[:, None], high[:, None]
         q = torch.where((high > low) & ~untried, (q - low) / torch.where(high > low, high - low, 1.0), q)
-    c = torch.full_like(total, settings.exploration)
-    if settings.exploration_growth == "logarithmic":
+    c = torch.full_like(total, scoring.constant)
+    if scoring.logarithmic:
         c = c + ((total + PUCT_BASE + 1) / PUCT_BASE).log()
     score = q + c * prior.double() * total.sqrt() / (1 + visits)
-    return score.masked_fill(untried, torch.inf) if settings.unvisited == "first" else score
+    return score.masked_fill(untried, torch.inf) if scoring.untried_first else score

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from probzero.games.base import Game
 from probzero.learning.dataset import Samples
 from probzero.learning.training import train
 from probzero.network.checkpoint import OptimizerState
+from probzero.network.inference import resolve_device
 from probzero.network.model import ProbZeroNet, build
 from probzero.random_keys import key
 from probzero.truth.labels import check_solvable, keeps_result, label
@@ -22,7 +22,7 @@ ROUNDS = 10  # steps of the learning-rate schedule
 
 
 def exact_samples(game: Game, states: np.ndarray, threads: int) -> Samples:
-    """Return samples of states [n, words]: all moves that keep the result share the policy, value and reward are exact."""
+    """Return samples of states [n, words] with exact values; all moves that keep the result share the policy."""
     check_solvable(game)
     labels = label(game, states, margins=False, threads=threads, progress=False)
     keeps = keeps_result(labels).astype(np.float32)
@@ -59,10 +59,10 @@ def train_ceiling(
     states = without(game, from_random_play(game, per_stratum, seed_key), held_out)
     data = exact_samples(game, states, settings.threads)
     model = build(game.shape, network, seed_key)
-    schedule = replace(settings, iterations=ROUNDS, samples=samples // ROUNDS, visit_exponent=1.0)
+    changes = {"iterations": ROUNDS, "samples": samples // ROUNDS, "visit_exponent": 1.0}
+    schedule, device = settings.model_copy(update=changes), resolve_device(settings.device)
     state: OptimizerState = {}
     metrics: dict[str, Any] = {}
     for turn in range(1, ROUNDS + 1):
-        draws = key("ceiling", seed_key, turn)
-        state, metrics = train(model, state, [data], schedule, game, turn, draws, settings.device)
+        state, metrics = train(model, state, [data], schedule, game, turn, key("ceiling", seed_key, turn), device)
     return model, {**metrics, "positions": len(states), "samples": samples // ROUNDS * ROUNDS}

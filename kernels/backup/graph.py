@@ -1,4 +1,4 @@
-"""What backup needs to see of a search tree."""
+"""What backup needs to see of a search graph."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Protocol
 import torch
 
 
-class BackupTree(Protocol):
+class BackupGraph(Protocol):
     """M nodes and E edges of all games together; the edges of a node are consecutive. All tensors contiguous."""
 
     first_edge: torch.Tensor  # int64 [M]
     edge_count: torch.Tensor  # int64 [M], at least 1 for evaluated non-terminal nodes
-    edge_child: torch.Tensor  # int64 [E], node reached, or -1 while unexplored
+    edge_child: torch.Tensor  # int64 [E], node reached, or negative while unexplored
     edge_policy: torch.Tensor  # float32 [E], policy_search: sums to 1 over the edges of a node
     search: torch.Tensor  # float32 [M, 2, 3], rows value_search and value_target
     net: torch.Tensor  # float32 [M, 2, 3], rows value_net and reward_net

@@ -1,0 +1,93 @@
+"""What searches ask of a backend. Both backends give the same graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import torch
+
+from probzero.errors import ProbZeroError, bad
+from probzero.games.base import Game
+
+if TYPE_CHECKING:
+    from probzero.network.inference import Evaluation
+    from probzero.search.graph import Graph
+    from probzero.search.mcts import MctsSearch
+    from probzero.search.table import KeyTable
+
+
+class Leaves(NamedTuple):
+    """Nodes reached for the first time at which the game goes on."""
+
+    nodes: torch.Tensor  # [n]
+    states: torch.Tensor  # [n, W]
+    moves: torch.Tensor  # [n, K] legal actions by rising number, each row filled up with its first
+    counts: torch.Tensor  # [n] how many are legal
+    total: int  # legal moves of all of them
+
+
+class Descent(NamedTuple):
+    """Where the particles of a batch went."""
+
+    nodes: torch.Tensor  # [T] nodes that were split, each after all those below it
+    leaves: torch.Tensor  # [L] nodes reached for the first time
+
+
+class Paths(NamedTuple):
+    """The way of one simulation of MCTS in each of n games."""
+
+    roots: torch.Tensor  # [n]
+    games: torch.Tensor  # [n]
+    edges: torch.Tensor  # [n, depth] taken from the root on; NO_EDGE after the last
+    leaves: torch.Tensor  # [n] where it ended: a node reached for the first time, or a finished game
+
+
+class Backend(Protocol):
+    """What searches ask for. Graphs are changed in place."""
+
+    game: Game
+    device: torch.device
+
+    def hash_rows(self, words: torch.Tensor) -> torch.Tensor:
+        """Return `random_keys.mix` of the columns of int64 words [n, width]: hashes [n]."""
+
+    def insert(self, table: KeyTable, keys: torch.Tensor, hashes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Do the work of `KeyTable.insert`."""
+
+    def open_nodes(self, graph: Graph, nodes: torch.Tensor) -> Leaves:
+        """Mark distinct new nodes [m] as evaluated and rank them; terminals get their true outcome and are closed.
+
+        Returns the others, whose estimate must follow."""
+
+    def expand(self, graph: Graph, leaves: Leaves, evaluation: Evaluation) -> None:
+        """Give the leaves their estimates, lay out their edges by falling prior and enter the children."""
+
+    def descend(self, graph: Graph, roots: torch.Tensor, particles: torch.Tensor, splitting: str, salt: int) -> Descent:
+        """Send particles [n] down from the open roots [n], counting visits, until they reach leaves.
+
+        Nodes are taken in order of rank, so that a node is split once, when all its parents have given what they have.
+        Explored children have a share each, in proportion to policy_search; those that are closed have none. All
+        unexplored moves together are one bucket, handed out one by one in order of prior and round again. If the search
+        gives all moves that may have particles no weight at all, they share equally.
+        """
+
+    def backup(self, graph: Graph, nodes: torch.Tensor, temperature: float) -> None:
+        """Renew policies and values of nodes [T], each after all those below it; see `kernels/backup`."""
+
+    def winner_prob(self, values: torch.Tensor, mask: torch.Tensor, temperature: float) -> torch.Tensor:
+        """Return the weights [n, K] of children [n, K, 3] where mask [n, K]; see `kernels/winner_prob`."""
+
+    def select(self, search: MctsSearch, roots: torch.Tensor) -> Paths:
+        """Follow the best scores (see `scores`) from roots [n] down; the edges taken are explored from then on."""
+
+    def add_results(self, search: MctsSearch, paths: Paths, result: torch.Tensor) -> None:
+        """Carry results [n], seen by the players to move at the leaves, up their paths with alternating sign."""
+
+    def playouts(self, states: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
+        """Return the results [n] (+1, 0, −1, for the players to move) of random games from states [n, W], by keys [n]."""
+
+
+def lacks(form: str, setting: str, known: Iterable[str], found: str) -> ProbZeroError:
+    """Return the error for something that a backend does not have."""
+    return bad("search", setting, f"one of {', '.join(known)}, which the {form} form has", found)

@@ -1,0 +1,248 @@
+"""The form for GPUs: a few large tensor operations a batch, and Triton kernels where a loop is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import torch
+
+from probzero import wdl
+from probzero.errors import bad
+from probzero.games.base import Game, list_moves
+from probzero.kernels.backup.graph import BackupGraph
+from probzero.random_keys import key, mix, uniform
+from probzero.search.backends.base import Descent, Leaves, Paths, lacks
+from probzero.search.scores import scores
+from probzero.search.splitting import SPLITTERS
+from probzero.search.table import EMPTY
+
+if TYPE_CHECKING:
+    from probzero.network.inference import Evaluation
+    from probzero.search.graph import Graph
+    from probzero.search.mcts import MctsSearch
+    from probzero.search.table import KeyTable
+
+BIDS = -(1 << 62)  # bids for a slot are below every entry
+
+
+class Kernels(NamedTuple):
+    """The operations that need a kernel."""
+
+    winner_prob: Callable[[torch.Tensor, torch.Tensor, float], torch.Tensor]
+    backup: Callable[[BackupGraph, torch.Tensor, torch.Tensor, float], None]  # nodes, games, temperature
+
+
+def triton_kernels() -> Kernels:
+    from probzero.kernels.backup import triton_kernel as backup
+    from probzero.kernels.winner_prob import triton_kernel as winner_prob
+
+    return Kernels(winner_prob.winner_prob, backup.backup)
+
+
+class TensorBackend:
+    """See `Backend`."""
+
+    def __init__(self, game: Game, device: torch.device, kernels: Kernels | None = None) -> None:
+        """`kernels` are Triton's unless others are given, as tests do."""
+        if not game.tensor_form:
+            raise bad("search", f"device {device}", f"cpu, as {game.identity} has no tensor form", str(device))
+        self.game, self.device = game, device
+        self.kernels = kernels or triton_kernels()
+
+    def hash_rows(self, words: torch.Tensor) -> torch.Tensor:
+        return mix(*words.unbind(1))
+
+    def insert(self, table: KeyTable, keys: torch.Tensor, hashes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """All keys probe in step. Those at an empty slot bid for it, the lowest row wins and writes its key, and the
+        others look at the slot again: an equal key then finds its entry, a different one moves on.
+        """
+        entries = torch.full_like(hashes, -1)
+        added = []
+        mask = len(table.slots) - 1
+        todo = torch.arange(len(hashes), device=hashes.device)
+        slots = hashes & mask
+        while len(todo):
+            held = table.slots[slots]
+            empty = held == EMPTY
+            if empty.any():
+                bids = todo + BIDS
+                table.slots.scatter_reduce_(0, slots[empty], bids[empty], "amin")
+                won = table.slots[slots] == bids
+                winners = todo[won]
+                first = table.reserve(len(winners))
+                numbers = torch.arange(first, table.count, device=hashes.device)
+                table.keys[first : table.count] = keys[winners]
+                table.slots[slots[won]] = numbers + 1
+                added.append(winners)
+                held = table.slots[slots]
+            same = (table.keys[held - 1] == keys[todo]).all(-1)
+            entries[todo[same]] = held[same] - 1
+            todo, slots = todo[~same], (slots[~same] + 1) & mask
+        return entries, torch.cat(added) if added else todo
+
+    def open_nodes(self, graph: Graph, nodes: torch.Tensor) -> Leaves:
+        states = graph.states(nodes)
+        legal = self.game.legal(states)
+        over = ~legal.any(1)
+        graph.evaluated[nodes] = True
+        graph.closed[nodes] = over
+        graph.rank[nodes] = self.game.rank(states, legal).to(torch.int16)
+        outcome = wdl.from_result(self.game.outcome(states[over]))[:, None]
+        graph.search[nodes[over]] = outcome
+        graph.net[nodes[over]] = outcome
+        legal = legal[~over]
+        counts = legal.sum(1)
+        return Leaves(nodes[~over], states[~over], list_moves(legal, self.game.most_moves), counts, int(counts.sum()))
+
+    def expand(self, graph: Graph, leaves: Leaves, evaluation: Evaluation) -> None:
+        nodes, counts = leaves.nodes, leaves.counts
+        estimate = torch.stack([evaluation.value, evaluation.reward], dim=1)
+        graph.search[nodes] = estimate
+        graph.net[nodes] = estimate
+        real = torch.arange(leaves.moves.shape[1], device=self.device) < counts[:, None]
+        order = torch.where(real, evaluation.prior, -1.0).sort(dim=1, descending=True, stable=True).indices
+        row, slot = real.nonzero(as_tuple=True)
+        chosen, parent = order[row, slot], nodes[row]
+        action = leaves.moves[row, chosen]
+        edges = slice(graph.edges, graph.edges + leaves.total)
+        graph.first_edge[nodes] = edges.start + counts.cumsum(0) - counts
+        graph.edge_count[nodes] = counts
+        graph.edge_action[edges] = action.to(graph.edge_action.dtype)
+        graph.edge_policy[edges] = evaluation.prior[row, chosen]
+        children = self.game.play(graph.states(parent), action)
+        games = graph.game(parent)
+        scope, salt = graph.table.keys[parent, self.game.words], graph.game_key[games]
+        if not graph.transpositions:
+            own = torch.arange(graph.scopes, graph.scopes + len(action), device=self.device)
+            scope, salt = games + graph.games * own, graph.key[parent]
+        graph.edge_child[edges] = ~graph.enter(children, scope, salt)
+
+    def descend(self, graph: Graph, roots: torch.Tensor, particles: torch.Tensor, splitting: str, salt: int) -> Descent:
+        """A Python loop over ranks only."""
+        levels: list[torch.Tensor] = []
+        leaves: list[torch.Tensor] = []
+        graph.volume[roots] = particles.to(torch.int32)
+        waiting = roots
+        while len(waiting):
+            rank = graph.rank[waiting]
+            now = rank == rank.min()
+            nodes, later = waiting[now], waiting[~now]
+            child, count = _split(graph, nodes, splitting, salt)
+            unseen = child[graph.volume[child] == 0]
+            graph.volume.index_add_(0, child, count)
+            unseen = graph.distinct(unseen)
+            evaluated = graph.evaluated[unseen]
+            leaves.append(unseen[~evaluated])
+            waiting = torch.cat([later, unseen[evaluated]])
+            stopped = graph.closed[waiting]  # a shared child that was closed from elsewhere: nothing to do below it
+            if stopped.any():
+                _arrive(graph, waiting[stopped])
+                waiting = waiting[~stopped]
+            levels.append(nodes)
+        found = torch.cat(leaves)
+        _arrive(graph, found)
+        levels.reverse()
+        return Descent(torch.cat(levels), found)
+
+    def backup(self, graph: Graph, nodes: torch.Tensor, temperature: float) -> None:
+        if len(nodes):
+            self.kernels.backup(graph, nodes, graph.game(nodes), temperature)
+
+    def winner_prob(self, values: torch.Tensor, mask: torch.Tensor, temperature: float) -> torch.Tensor:
+        return self.kernels.winner_prob(values, mask, temperature)
+
+    def select(self, search: MctsSearch, roots: torch.Tensor) -> Paths:
+        graph = search.graph
+        games = graph.game(roots)
+        path = torch.zeros(len(roots), self.game.longest_game + 1, dtype=torch.int64, device=self.device)
+        node = roots.clone()
+        rows = torch.arange(len(roots), device=self.device)
+        for depth in range(path.shape[1]):
+            rows = rows[graph.edge_count[node[rows]] > 0]  # neither leaves nor finished games have edges
+            if not len(rows):
+                break
+            edges = graph.edges_of(node[rows])
+            game = games[rows]
+            score = scores(
+                search.scoring,
+                graph.edge_visits[edges.index] * edges.real,
+                search.edge_value[edges.index],
+                graph.edge_policy[edges.index],
+                search.low[game],
+                search.high[game],
+            )
+            slot = score.masked_fill(~edges.real, -torch.inf).argmax(1, keepdim=True)
+            taken = edges.index.gather(1, slot)[:, 0]
+            path[rows, depth] = taken
+            node[rows] = edges.child.gather(1, slot)[:, 0]
+            graph.edge_child[taken] = node[rows]  # explored from now on
+        return Paths(roots, games, path, node)
+
+    def add_results(self, search: MctsSearch, paths: Paths, result: torch.Tensor) -> None:
+        graph = search.graph
+        taken = paths.edges > 0
+        above = taken.sum(1, keepdim=True) - torch.arange(taken.shape[1], device=self.device)  # plies to the leaf
+        value = torch.where(above % 2 == 0, result[:, None], -result[:, None])[taken]
+        edges = paths.edges[taken]
+        games = paths.games[:, None].expand_as(taken)[taken]
+        graph.edge_visits.index_add_(0, edges, torch.ones_like(edges, dtype=torch.int32))
+        search.edge_value.index_add_(0, edges, value)
+        mean = search.edge_value[edges] / graph.edge_visits[edges]
+        search.low.scatter_reduce_(0, games, mean, "amin")
+        search.high.scatter_reduce_(0, games, mean, "amax")
+        reached = torch.cat([paths.roots, graph.edge_child[edges]])
+        graph.visits.index_add_(0, reached, torch.ones_like(reached, dtype=torch.int32))
+
+    def playouts(self, states: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
+        """All games go on in step."""
+        game = self.game
+        actions = torch.arange(game.actions, device=self.device)
+        sign, result = torch.ones_like(keys), torch.zeros_like(keys)
+        rows = torch.arange(len(keys), device=self.device)
+        for ply in range(game.longest_game + 1):
+            legal = game.legal(states)
+            over = ~legal.any(1)
+            if over.any():
+                result[rows[over]] = sign[over] * game.outcome(states[over])
+                rows, states, keys, sign, legal = (part[~over] for part in (rows, states, keys, sign, legal))
+            if not len(rows):
+                break
+            drawn = uniform((keys ^ key("playout", ply))[:, None], actions)
+            states = game.play(states, torch.where(legal, drawn, -1.0).argmax(1))
+            sign = -sign
+        return result
+
+
+def _arrive(graph: Graph, nodes: torch.Tensor) -> torch.Tensor:
+    """Count the particles waiting at distinct nodes [n] as visits; return how many they were [n]."""
+    volume = graph.volume[nodes]
+    graph.volume[nodes] = 0
+    graph.visits[nodes] += volume
+    return volume.long()
+
+
+def _split(graph: Graph, nodes: torch.Tensor, splitting: str, salt: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Divide the particles waiting at nodes [n]; return who receives how many: children [k] and counts [k]."""
+    if splitting not in SPLITTERS:
+        raise lacks("tensor", "search.splitting", SPLITTERS, splitting)
+    volume = _arrive(graph, nodes)
+    edges = graph.edges_of(nodes)
+    unexplored = edges.real ^ edges.explored
+    may = edges.real ^ (edges.explored & graph.closed[edges.child])
+    share = graph.edge_policy[edges.index] * may
+    weightless = ~share.any(1, keepdim=True)
+    if weightless.any():
+        share = torch.where(weightless, may.to(share.dtype), share)
+    count = SPLITTERS[splitting](share, volume, graph.key[nodes], salt)
+    untried = unexplored.sum(1, keepdim=True).clamp(min=1)
+    bucket = (count * unexplored).sum(1, keepdim=True)
+    turn = unexplored.cumsum(1) - 1  # 0 for the unexplored move with the highest prior
+    handed = bucket // untried + (turn < bucket % untried)
+    count = torch.where(unexplored, handed, count)
+    given = count > 0
+    child = edges.child[given]
+    taken, count = edges.index[given], count[given].to(torch.int32)
+    graph.edge_child[taken] = child  # explored from now on
+    graph.edge_visits[taken] += count
+    return child, count

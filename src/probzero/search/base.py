@@ -1,0 +1,113 @@
+"""What every search over a batch of games shares: roots, leaves and their evaluation, and the budget of a move."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import torch
+from scipy.special import gammaincinv
+
+from probzero.config import Search
+from probzero.network.inference import Evaluation
+from probzero.random_keys import key, uniform
+from probzero.search.backends.base import Leaves
+from probzero.search.choice import Moves
+from probzero.search.evaluation import Evaluate
+from probzero.search.graph import Graph
+
+SIMULATIONS_PER_LEAF = 4  # when leaves are counted: simulations that end in known positions need no evaluation
+
+
+class GraphSearch(ABC):
+    """Searches the games of one graph. No Python loop goes over nodes, particles or games."""
+
+    def __init__(self, graph: Graph, evaluate: Evaluate, settings: Search) -> None:
+        self.graph = graph
+        self.evaluate = evaluate
+        self.settings = settings
+        self.leaf_evaluations = 0  # leaves that needed an evaluation, from the cache or the network
+        self.spent = torch.zeros(graph.games, dtype=torch.int64, device=graph.device)  # [G] those of a move, if counted
+
+    @abstractmethod
+    def simulate(self, roots: torch.Tensor, particles: torch.Tensor, salt: int) -> None:
+        """One simulation batch: particles [n] from the open roots [n] down, evaluation of the leaves, backup."""
+
+    @abstractmethod
+    def moves(self, games: torch.Tensor) -> Moves:
+        """Return what the search says of the moves at the roots of games [n]."""
+
+    @abstractmethod
+    def value(self, games: torch.Tensor) -> torch.Tensor:
+        """Return chance of a win − chance of a loss [n] for the player to move at the roots of games [n]."""
+
+    def start(self, games: torch.Tensor, states: torch.Tensor) -> None:
+        """Make states [n, W] the roots of games [n] and evaluate them."""
+        self.graph.enter_roots(states, games)
+        self.evaluate_roots(games)
+
+    def evaluate_roots(self, games: torch.Tensor) -> None:
+        roots = self.graph.root[games]
+        self._evaluate(roots[~self.graph.evaluated[roots]])
+
+    def advance(self, games: torch.Tensor, action: torch.Tensor) -> None:
+        """Play a legal action [n] in each of games [n]: the child becomes the root, its graph is kept if so set."""
+        self.evaluate_roots(games)
+        self.graph.root[games] = self.graph.child_of(self.graph.root[games], action)
+        if not self.settings.reuse:
+            self.graph.restart(games)
+
+    def add_noise(self, games: torch.Tensor, share: float, concentration: float, ply: int) -> None:
+        """Mix Dirichlet noise into the priors of the roots of games [n]: P ← (1 − share)·P + share·noise."""
+        self.evaluate_roots(games)
+        edges = self.graph.edges_of(self.graph.root[games])
+        slots = torch.arange(edges.index.shape[1], device=self.graph.device)
+        drawn = uniform((self.graph.game_key[games] ^ key("noise", ply))[:, None], slots).cpu().numpy()
+        # A Dirichlet draw is gamma draws normalised; a gamma draw is its distribution's quantile of a uniform one.
+        gamma = torch.from_numpy(gammaincinv(concentration, drawn)).to(self.graph.device) * edges.real
+        total = gamma.sum(1, keepdim=True)
+        noise = torch.where(total > 0, gamma / total, edges.real / edges.real.sum(1, keepdim=True))
+        mixed = (1 - share) * self.graph.edge_policy[edges.index] + share * noise.float()
+        self.graph.edge_policy[edges.index[edges.real]] = mixed[edges.real]
+
+    def run(self, games: torch.Tensor, particles: int, batches: int, step: int) -> None:
+        """Search games [n] with `batches` simulation batches; `step` numbers the call within each game.
+
+        If the budget counts leaves, a game is searched until particles × batches of them were evaluated.
+        """
+        self.spent[games] = 0
+        self.evaluate_roots(games)
+        leaves = self.settings.budget == "leaves"
+        roots, sent = self.graph.root[games], torch.full_like(games, particles)
+        for batch in range(batches * SIMULATIONS_PER_LEAF if leaves else batches):
+            closed = self.graph.closed.index_select(0, roots)
+            if closed.any():
+                roots, sent, games = roots[~closed], sent[~closed], games[~closed]  # nothing is left to explore there
+            if leaves:
+                left = particles * batches - self.spent[games]
+                going = (left > 0) | (batch == 0)  # one simulation at least
+                roots, games = roots[going], games[going]
+                sent = left[going].clamp(1, particles)
+            if not len(roots):
+                return
+            self.simulate(roots, sent, key("split", step, batch))
+
+    def _evaluate(self, nodes: torch.Tensor) -> None:
+        """Give distinct new nodes [n] their values: the true outcome at terminals, an estimate elsewhere."""
+        if not len(nodes):
+            return
+        graph = self.graph
+        leaves = graph.backend.open_nodes(graph, nodes)
+        count = len(leaves.nodes)
+        if not count:
+            return
+        self.leaf_evaluations += count
+        if self.settings.budget == "leaves":
+            self.spent.index_add_(0, graph.game(leaves.nodes), torch.ones_like(leaves.nodes))
+        graph.backend.expand(graph, leaves, self.estimate(leaves))
+        if not graph.transpositions:
+            graph.scopes += leaves.total  # one for each child
+        graph.edges += leaves.total
+
+    def estimate(self, leaves: Leaves) -> Evaluation:
+        """Return priors and values of the leaves: what the network says of their positions."""
+        return self.evaluate(leaves.states, leaves.moves)
