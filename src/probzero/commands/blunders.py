@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from probzero import config
+from probzero import config, games
 from probzero.commands import arguments, progress
 from probzero.files import write_json
-from probzero.games.othello import othello
 from probzero.truth.blunders import count_blunders, read_games
 
 NEEDS = ("game", "truth")
@@ -23,6 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     settings = config.load(args.config, NEEDS)
-    counts = count_blunders(othello(settings.game.size), read_games(args.games), settings.truth.threads)
+    game = games.make(settings.game.name, **settings.game.options)
+    counts = count_blunders(game, read_games(args.games), settings.truth.threads)
     write_json(args.output, {"iteration": args.iteration, **counts})
     progress.report(f"blunders, iteration {args.iteration}", f"{counts['blunders_per_game']:.2f} a game of self-play")
