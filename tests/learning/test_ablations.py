@@ -96,7 +96,7 @@ def test_roots_alone_are_the_positions_played_with_the_targets_of_the_whole_tree
 
 
 def test_a_root_without_an_explored_move_is_no_sample() -> None:
-    search = searching(games=1, settings=replace(SYSTEMATIC, reuse=False))
+    search = searching(games=1, settings=SYSTEMATIC.model_copy(update={"reuse": False}))
     game = torch.arange(1)
     search.run(game, *BUDGET, 0)
     first = search.tree.root.clone()
@@ -129,7 +129,7 @@ def test_shares_of_visits_are_those_of_the_edges(game: tuple[Tree, torch.Tensor]
 @pytest.mark.parametrize("in_step", [False, True])
 @pytest.mark.parametrize("splitting", ["systematic", "multinomial"])
 def test_no_particle_is_lost_or_made_where_they_split(splitting: str, in_step: bool, transpositions: bool) -> None:
-    kind = replace(SYSTEMATIC, splitting=splitting, transpositions=transpositions)
+    kind = SYSTEMATIC.model_copy(update={"splitting": splitting, "transpositions": transpositions})
     search = searching(games=2, settings=kind, in_step=in_step)
     tree, games, splits = search.tree, torch.arange(2), 0
 
@@ -234,7 +234,7 @@ def test_the_roots_of_a_shard_are_the_positions_of_its_games(search: dict[str, A
 
 
 def test_without_a_reward_head_leaves_are_valued_by_the_value_head() -> None:
-    evaluator = Evaluator(build(5, Network(1, 8, reward=False), 1), 5, "cpu")
+    evaluator = Evaluator(build(5, Network(blocks=1, channels=8, reward=False), 1), 5, "cpu")
     search = searching(games=2, evaluate=evaluator)
     whole_game(search, torch.arange(2))
     tree = search.tree
@@ -245,7 +245,7 @@ def test_without_a_reward_head_leaves_are_valued_by_the_value_head() -> None:
     own, opp = (torch.tensor([side]) for side in RULES.start())
     evaluation = evaluator(own, opp, RULES.legal(own, opp))
     assert torch.equal(evaluation.reward, evaluation.value)
-    with_head = Evaluator(build(5, Network(1, 8), 1), 5, "cpu")(own, opp, RULES.legal(own, opp))
+    with_head = Evaluator(build(5, Network(blocks=1, channels=8), 1), 5, "cpu")(own, opp, RULES.legal(own, opp))
     assert not torch.allclose(with_head.reward, with_head.value)
 
 
@@ -256,7 +256,7 @@ def test_self_play_without_a_reward_head_gives_proper_samples(tmp_path: Path) ->
 
 
 def test_without_reuse_samples_come_from_the_graphs_of_all_moves() -> None:
-    search = searching(games=1, settings=replace(SYSTEMATIC, reuse=False))
+    search = searching(games=1, settings=SYSTEMATIC.model_copy(update={"reuse": False}))
     tree, game = search.tree, torch.arange(1)
     roots, graphs = [], []
     for ply in range(8):
@@ -285,7 +285,7 @@ def test_without_reuse_a_shard_works_more_for_its_moves() -> None:
 def test_without_transpositions_positions_are_entered_again_for_as_many_evaluations(algorithm: str) -> None:
     spent = []
     for transpositions in (True, False):
-        kind = replace(SYSTEMATIC, algorithm=algorithm, transpositions=transpositions, budget="leaves")
+        kind = SYSTEMATIC.model_copy(update={"algorithm": algorithm, "transpositions": transpositions, "budget": "leaves"})
         search = searching(games=2, settings=kind)
         tree, games = search.tree, torch.arange(2)
         for step in range(2):
