@@ -259,9 +259,7 @@ def test_bad_input_ends_with_one_line_and_nothing_written(tmp_path: Path, capsys
     assert [path.name for path in tmp_path.iterdir()] == ["in"]
 
 
-@pytest.mark.parametrize(
-    ("variants", "count"), [(tuple(made.WORTH), 3), (("probzero", "no-dag"), 1)]
-)
+@pytest.mark.parametrize(("variants", "count"), [(tuple(made.WORTH), 3), (("probzero", "no-dag"), 1)])
 def test_figures_are_legible(tmp_path: Path, monkeypatch, variants: tuple[str, ...], count: int) -> None:
     drawn: list[Figure] = []
     monkeypatch.setattr(style, "save", lambda figure, *_: drawn.append(figure))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -285,7 +284,9 @@ def test_without_reuse_a_shard_works_more_for_its_moves() -> None:
 def test_without_transpositions_positions_are_entered_again_for_as_many_evaluations(algorithm: str) -> None:
     spent = []
     for transpositions in (True, False):
-        kind = SYSTEMATIC.model_copy(update={"algorithm": algorithm, "transpositions": transpositions, "budget": "leaves"})
+        kind = SYSTEMATIC.model_copy(
+            update={"algorithm": algorithm, "transpositions": transpositions, "budget": "leaves"}
+        )
         search = searching(games=2, settings=kind)
         tree, games = search.tree, torch.arange(2)
         for step in range(2):

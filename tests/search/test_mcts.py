@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -33,7 +32,9 @@ OTHELLO = known_games.make("othello", size=5)
 CONNECT_FOUR = known_games.make("connect_four", width=5, height=4)
 
 PUCT = Search("systematic", 1.0, False, algorithm="puct", transpositions=False, exploration=1.5)
-MINMAX = PUCT.model_copy(update={"exploration": 1.25, "exploration_growth": "logarithmic", "q_scale": "minmax", "unvisited": "first"})
+MINMAX = PUCT.model_copy(
+    update={"exploration": 1.25, "exploration_growth": "logarithmic", "q_scale": "minmax", "unvisited": "first"}
+)
 UCB1 = PUCT.model_copy(update={"algorithm": "ucb1", "exploration": math.sqrt(2)})
 KINDS = {"puct": PUCT, "minmax": MINMAX}
 
@@ -180,7 +181,9 @@ def test_games_do_not_disturb_each_other() -> None:
 @pytest.mark.parametrize("algorithm", ["puct", "particle"])
 def test_without_transpositions_every_node_has_one_parent(algorithm: str) -> None:
     for transpositions in (True, False):
-        search = searching(games=2, settings=PUCT.model_copy(update={"algorithm": algorithm, "transpositions": transpositions}))
+        search = searching(
+            games=2, settings=PUCT.model_copy(update={"algorithm": algorithm, "transpositions": transpositions})
+        )
         search.run(torch.arange(2), 8, 60, 0)
         graph = search.graph
         child = graph.edge_child[1 : graph.edges]
@@ -192,7 +195,9 @@ def test_without_transpositions_every_node_has_one_parent(algorithm: str) -> Non
 def test_without_reuse_a_move_begins_with_an_empty_graph(algorithm: str) -> None:
     games = torch.arange(2)
     for reuse in (True, False):
-        search = searching(games=2, settings=PUCT.model_copy(update={"algorithm": algorithm, "reuse": reuse, "transpositions": True}))
+        search = searching(
+            games=2, settings=PUCT.model_copy(update={"algorithm": algorithm, "reuse": reuse, "transpositions": True})
+        )
         search.run(games, 8, 8, 0)
         search.advance(games, best(search.moves(games)))
         assert bool((search.graph.visits[search.graph.root] > 0).all()) == reuse
@@ -318,7 +323,9 @@ def test_the_move_with_the_best_results_is_visited_most() -> None:
 
 @pytest.mark.parametrize("algorithm", ["puct", "particle"])
 def test_a_budget_that_the_root_uses_up_still_tries_a_move(algorithm: str) -> None:
-    search = searching(games=2, settings=PUCT.model_copy(update={"algorithm": algorithm, "budget": "leaves", "reuse": False}))
+    search = searching(
+        games=2, settings=PUCT.model_copy(update={"algorithm": algorithm, "budget": "leaves", "reuse": False})
+    )
     games = torch.arange(2)
     for ply in range(3):
         search.run(games, 1, 1, ply)
