@@ -11,7 +11,7 @@ import pytest
 import torch
 import yaml
 from oracles.slow_othello import SlowOthello
-from searching import SYSTEMATIC, played, searching
+from searching import FORMS, SYSTEMATIC, played, searching
 
 from probzero import games
 from probzero.config import Config, Network, Search, Targets, parse
@@ -127,11 +127,11 @@ def test_shares_of_visits_are_those_of_the_edges(game: tuple[Graph, torch.Tensor
 
 
 @pytest.mark.parametrize("transpositions", [True, False])
-@pytest.mark.parametrize("in_step", [False, True])
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("splitting", ["systematic", "multinomial"])
-def test_no_particle_is_lost_or_made_where_they_split(splitting: str, in_step: bool, transpositions: bool) -> None:
+def test_no_particle_is_lost_or_made_where_they_split(splitting: str, form: str, transpositions: bool) -> None:
     kind = replace(SYSTEMATIC, splitting=splitting, transpositions=transpositions)
-    search = searching(games=2, settings=kind, in_step=in_step)
+    search = searching(games=2, settings=kind, form=form)
     graph, games, splits = search.graph, torch.arange(2), 0
 
     def taken() -> torch.Tensor:
