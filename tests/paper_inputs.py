@@ -170,7 +170,7 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ratings.append(folder / f"ratings-{seed}.csv")
         made_comparison.ratings(seed, variants).to_csv(ratings[-1], index=False)
     write_tables(comparison_tables(read_comparison(points, ratings, "probzero")), "probzero", folder / "tables")
-    settings = yaml.safe_load((ROOT / "config" / "comparison.yaml").read_text(encoding="utf-8"))
+    settings = yaml.safe_load((ROOT / "config" / "study.yaml").read_text(encoding="utf-8"))
     (folder / "config.json").write_text(json.dumps(settings), encoding="utf-8")
     (folder / "positions.csv").write_text(
         "source,discs,own,opp,result,decisive,keeping,losing\nrandom,4,2176,4160,1,1,d3 c4,b1 a2\n", encoding="utf-8"

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from slow_othello import SlowOthello
+from oracles.slow_othello import SlowOthello
 
 from probzero.arena.match import play_match
 from probzero.arena.openings import random_openings

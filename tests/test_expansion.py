@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from slow_othello import SlowOthello
+from oracles.slow_othello import SlowOthello
+from probzero.search.expansion import reach, settle
+from probzero.search.tree import Tree
 
 from probzero.errors import ProbZeroError
 from probzero.games.othello import SIZES, othello
 from probzero.games.random_play import play_randomly
 from probzero.network.inference import Evaluation
-from probzero.search.expansion import reach, settle
-from probzero.search.tree import Tree
 
 CPU = torch.device("cpu")
 GAMES = 3

@@ -18,11 +18,11 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from probzero.kernels.dispatch import takes_triton
 
 from probzero import wdl
 from probzero.errors import ProbZeroError
 from probzero.kernels import winner_prob
-from probzero.kernels.dispatch import takes_triton
 from probzero.kernels.winner_prob import triton_kernel
 
 AWKWARD_SIZES = (1, 2, 7, 26, 33, 65)

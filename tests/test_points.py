@@ -26,9 +26,9 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def smallest(variant: str) -> str:
-    """A variant of the comparison on 4×4 boards, small enough for a test; as JSON."""
-    settings = committed.parsed("comparison-smoke").variants[variant].as_dict()
-    settings["game"] = {"size": 4}
+    """A variant of the study on 4×4 boards, small enough for a test; as JSON."""
+    settings = committed.parsed("study-smoke").variants[variant].as_dict()
+    settings["game"]["size"] = 4
     settings["truth"] |= {"per_stratum": 3, "particles": 2, "batches": [3, 6], "capacity": 20_000}
     return json.dumps(settings)
 
@@ -131,7 +131,7 @@ def test_costs_with_a_gap_are_refused(metrics: tuple[list[Path], list[Path]]) ->
 def test_a_checkpoint_without_costs_is_refused(
     positions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    network, path = Network(1, 8), tmp_path / "0005.safetensors"
+    network, path = Network(blocks=1, channels=8), tmp_path / "0005.safetensors"
     save_checkpoint(path, build(4, network, seed_key=0), CheckpointInfo("probzero", 4, 5, 4, network))
     common = ["--config", smallest("probzero"), "--seed", "4", "--variant", "probzero", "--positions", str(positions)]
     assert main(["points", *common, "--checkpoints", str(path), "--output", str(tmp_path / "short.csv")]) == 2
@@ -142,7 +142,7 @@ def test_a_checkpoint_without_costs_is_refused(
 def test_points_of_checkpoints_tell_what_each_has_cost(
     positions: Path, metrics: tuple[list[Path], list[Path]], tmp_path: Path
 ) -> None:
-    network, checkpoints, models = Network(1, 8), [], {}
+    network, checkpoints, models = Network(blocks=1, channels=8), [], {}
     for iteration in (0, 2):
         models[iteration] = build(4, network, seed_key=iteration)
         checkpoints.append(tmp_path / f"{iteration:04}.safetensors")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 import torch
+from probzero.games.bits import popcount
 from searching import SYSTEMATIC, invented, played, searching
 from slow_search import SlowSearch
 
 from probzero.config import Search
 from probzero.errors import ProbZeroError
-from probzero.games.bits import popcount
 from probzero.games.othello import othello
 from probzero.search.choice import best
 from probzero.search.particle import ParticleSearch
@@ -68,7 +68,7 @@ def test_every_game_of_a_batch_grows_the_graph_of_the_slow_search(size: int, in_
 
 def test_searching_to_exhaustion_finds_the_exact_result_of_4x4() -> None:
     # From 4 empty squares the whole graph fits in the budget; the exact value comes from the slow minimax below.
-    from slow_othello import SlowOthello
+    from oracles.slow_othello import SlowOthello
 
     def minimax(board: SlowOthello) -> int:
         moves = board.legal_moves()

@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from slow_othello import SlowOthello
+from oracles.slow_othello import SlowOthello
+from probzero.games.bits import popcount
 
 from probzero import wdl
 from probzero.config import Network, Search, Training
 from probzero.errors import ProbZeroError
-from probzero.games.bits import popcount
 from probzero.games.othello import move_names, othello
 from probzero.games.random_play import play_randomly
 from probzero.games.symmetry import canonical_bitboards, turn_bitboards
@@ -195,5 +195,5 @@ def test_the_ceiling_learns_exact_labels(positions: pd.DataFrame) -> None:
     )  # fmt: skip
     samples = exact_samples(RULES, *boards(positions), threads=1)
     assert np.allclose(samples.policy.sum(1), 1) and (samples.policy[samples.mask == 0] == 0).all()
-    _, metrics = train_ceiling(RULES, Network(1, 8), settings, boards(positions), 12, 4000, seed_key=3)
+    _, metrics = train_ceiling(RULES, Network(blocks=1, channels=8), settings, boards(positions), 12, 4000, seed_key=3)
     assert metrics["samples"] == 4000 and metrics["policy_agreement"] > 0.3

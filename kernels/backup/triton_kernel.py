@@ -93,7 +93,15 @@ def by_game(nodes: torch.Tensor, games: torch.Tensor, number: int) -> tuple[torc
 
 def backup(graph: BackupGraph, nodes: torch.Tensor, games: torch.Tensor, temperature: float) -> None:
     """Update `graph` in place for touched nodes [T], T > 0, deepest first, of games [T]."""
-    tensors = (graph.first_edge, graph.edge_count, graph.edge_child, graph.edge_policy, graph.search, graph.net, graph.closed)
+    tensors = (
+        graph.first_edge,
+        graph.edge_count,
+        graph.edge_child,
+        graph.edge_policy,
+        graph.search,
+        graph.net,
+        graph.closed,
+    )
     if not all(tensor.is_contiguous() for tensor in tensors):
         raise bad("backup", "graph", "contiguous tensors", [tensor.stride() for tensor in tensors])
     # One transfer tells the host both the sizes it needs.

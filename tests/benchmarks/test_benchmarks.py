@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -20,13 +19,15 @@ ROOT = Path(__file__).parent.parent
 
 def small() -> config.Config:
     smoke = config.load(ROOT / "config" / "smoke.yaml")
-    return replace(smoke, selfplay=replace(smoke.selfplay, games=4, capacity=20_000))
+    return smoke.changed(selfplay={"games": 4, "capacity": 20_000})
 
 
 def test_operations_of_the_published_network() -> None:
-    assert operations(5, Network(10, 50)) / 1e6 == pytest.approx(22.5 + 0.5, abs=0.6)  # the trunk alone has 22.5
+    assert operations(5, Network(blocks=10, channels=50)) / 1e6 == pytest.approx(
+        22.5 + 0.5, abs=0.6
+    )  # the trunk alone has 22.5
     # by hand, 1 block of 1 channel on 4×4: trunk 9·(2 + 2), heads 3·32, on 16 squares; policy 512·17; two heads 512 + 3
-    assert operations(4, Network(1, 1)) == 2 * (16 * (36 + 96) + 512 * 17 + 2 * (512 + 3))
+    assert operations(4, Network(blocks=1, channels=1)) == 2 * (16 * (36 + 96) + 512 * 17 + 2 * (512 + 3))
 
 
 def test_time_belongs_to_the_innermost_component(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,7 +61,9 @@ def test_shares_of_time_are_whole() -> None:
 
 def test_an_evaluated_node_takes_at_most_600_bytes() -> None:
     laptop = config.load(ROOT / "config" / "laptop.yaml")
-    laptop = replace(laptop, network=Network(1, 8), selfplay=replace(laptop.selfplay, games=8, capacity=100_000))
+    laptop = laptop.changed(
+        network={"blocks": 1, "channels": 8, "policy_hidden": 0}, selfplay={"games": 8, "capacity": 100_000}
+    )
     rows = {row.quantity: row.value for row in memory.per_node(laptop)}
     assert rows["bytes for each evaluated node"] <= 600
 
@@ -69,14 +72,14 @@ def test_memory_of_a_long_run_is_what_the_system_says(monkeypatch: pytest.Monkey
     held = iter([100] * 10 + [200, 300, 400, 500] + [450] * 1 + [600, 800, 700, 900, 1000])
     process = SimpleNamespace(memory_info=lambda: SimpleNamespace(rss=next(held) * 2**20))
     monkeypatch.setattr(memory, "psutil", SimpleNamespace(Process=lambda: process))
-    setting = replace(small(), training=replace(small().training, samples=64))
+    setting = small().changed(training={"samples": 64})
     first, last = memory.long_run(setting, iterations=20)
     assert (first.value, last.value) == (300, 800 / 300)  # medians of 100, 200, 300, 400, 500 and of the last five
 
 
 def test_layouts_are_measured_beside_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(network, "speed", lambda work, amount: work() or amount)  # runs everything once
-    rows = {row.quantity: row.value for row in network.layouts(5, Network(1, 20))}
+    rows = {row.quantity: row.value for row in network.layouts(5, Network(blocks=1, channels=20))}
     assert len(rows) == 4 and set(rows.values()) == {network.LAYOUT_BATCH, 1.0}  # 32 is the next of 16 and of 32
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +96,7 @@ def test_roots_alone_are_the_positions_played_with_the_targets_of_the_whole_tree
 
 
 def test_a_root_without_an_explored_move_is_no_sample() -> None:
-    search = searching(games=1, settings=replace(SYSTEMATIC, reuse=False))
+    search = searching(games=1, settings=SYSTEMATIC.model_copy(update={"reuse": False}))
     game = torch.arange(1)
     search.run(game, *BUDGET, 0)
     first = search.graph.root.clone()
@@ -130,7 +129,7 @@ def test_shares_of_visits_are_those_of_the_edges(game: tuple[Graph, torch.Tensor
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("splitting", ["systematic", "multinomial"])
 def test_no_particle_is_lost_or_made_where_they_split(splitting: str, form: str, transpositions: bool) -> None:
-    kind = replace(SYSTEMATIC, splitting=splitting, transpositions=transpositions)
+    kind = SYSTEMATIC.model_copy(update={"splitting": splitting, "transpositions": transpositions})
     search = searching(games=2, settings=kind, form=form)
     graph, games, splits = search.graph, torch.arange(2), 0
 
@@ -259,7 +258,7 @@ def test_self_play_without_a_reward_head_gives_proper_samples(tmp_path: Path) ->
 
 
 def test_without_reuse_samples_come_from_the_graphs_of_all_moves() -> None:
-    search = searching(games=1, settings=replace(SYSTEMATIC, reuse=False))
+    search = searching(games=1, settings=SYSTEMATIC.model_copy(update={"reuse": False}))
     graph, game = search.graph, torch.arange(1)
     roots, graphs = [], []
     for ply in range(8):
@@ -288,7 +287,9 @@ def test_without_reuse_a_shard_works_more_for_its_moves() -> None:
 def test_without_transpositions_positions_are_entered_again_for_as_many_evaluations(algorithm: str) -> None:
     spent = []
     for transpositions in (True, False):
-        kind = replace(SYSTEMATIC, algorithm=algorithm, transpositions=transpositions, budget="leaves")
+        kind = SYSTEMATIC.model_copy(
+            update={"algorithm": algorithm, "transpositions": transpositions, "budget": "leaves"}
+        )
         search = searching(games=2, settings=kind)
         graph, games = search.graph, torch.arange(2)
         for step in range(2):
@@ -330,6 +331,12 @@ def test_merging_samples_without_a_value_gives_none(tmp_path: Path) -> None:
 def test_the_defaults_are_probzero_as_it_was() -> None:
     assert Targets() == Targets(nodes="tree", policy="winner", value="bootstrap", least_moves=1)
     spelled = Search(
-        "systematic", 1.0, True, algorithm="particle", transpositions=True, reuse=True, budget="simulations"
+        splitting="systematic",
+        temperature=1.0,
+        cache=True,
+        algorithm="particle",
+        transpositions=True,
+        reuse=True,
+        budget="simulations",
     )
-    assert Search("systematic", 1.0, True) == spelled
+    assert Search(splitting="systematic", temperature=1.0, cache=True) == spelled

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import math
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -77,8 +76,8 @@ def test_without_a_valid_reward_its_loss_and_gradient_are_zero() -> None:
 
 
 def test_a_network_learns_a_small_set_by_heart() -> None:
-    model, state = build(GAME.shape, Network(2, 32), 7), {}
-    settings = replace(SETTINGS, symmetries=False)
+    model, state = build(GAME.shape, Network(blocks=2, channels=32), 7), {}
+    settings = SETTINGS.model_copy(update={"symmetries": False})
     for iteration in range(1, 41):
         state, metrics = train(model, state, [some_samples()], settings, GAME, 1, iteration)
     assert metrics["policy_agreement"] > 0.95 and metrics["value_accuracy"] > 0.95
@@ -89,7 +88,7 @@ def test_a_network_learns_a_small_set_by_heart() -> None:
 def test_networks_for_oblong_boards_learn_too(width: int, height: int) -> None:
     game = games.make("connect_four", width=width, height=height)
     model, state, losses = build(game.shape, Network(blocks=2, channels=16), 7), {}, []
-    settings = replace(SETTINGS, symmetries=False)
+    settings = SETTINGS.model_copy(update={"symmetries": False})
     for iteration in range(1, 16):
         before = {name: value.clone() for name, value in model.named_parameters()}
         state, metrics = train(model, state, [some_samples(96, game)], settings, game, 1, iteration)
@@ -127,7 +126,7 @@ def test_heavier_samples_pull_harder() -> None:
     data = Samples(*(np.repeat(column, 2, axis=0) for column in vars(part).values()))
     data.value[1], data.weight[:] = other, [1, 100]
     model, state = small(), {}
-    settings = replace(SETTINGS, symmetries=False, visit_exponent=1.0, batch_size=2)
+    settings = SETTINGS.model_copy(update={"symmetries": False, "visit_exponent": 1.0, "batch_size": 2})
     for turn in range(60):
         state, _ = train(model, state, [data], settings, GAME, 1, turn)
     planes = torch.from_numpy(GAME.encode(data.states[:1]))
@@ -138,12 +137,12 @@ def test_the_learning_rate_falls_by_a_half_cosine() -> None:
     rates = [learning_rate(SETTINGS, iteration) for iteration in range(1, 11)]
     assert rates[0] == pytest.approx(3e-3) and rates[-1] == pytest.approx(1e-4)
     assert all(later < earlier for earlier, later in pairwise(rates))
-    middle = learning_rate(replace(SETTINGS, iterations=11), 6)
+    middle = learning_rate(SETTINGS.model_copy(update={"iterations": 11}), 6)
     assert middle == pytest.approx((3e-3 + 1e-4) / 2)
 
 
 def test_a_run_resumed_from_its_files_goes_on_bit_for_bit(tmp_path: Path) -> None:
-    model, info = small(), CheckpointInfo("a test", 0, 1, GAME.described, Network(1, 8))
+    model, info = small(), CheckpointInfo("a test", 0, 1, GAME.described, Network(blocks=1, channels=8))
     state, _ = train(model, {}, [some_samples()], SETTINGS, GAME, 1, 1)
     save_checkpoint(tmp_path / "model", model, info)
     save_optimizer(tmp_path / "state", state, info)
@@ -161,9 +160,9 @@ def test_a_run_resumed_from_its_files_goes_on_bit_for_bit(tmp_path: Path) -> Non
 def test_weight_decay_shrinks_weights_but_neither_biases_nor_norms() -> None:
     # A step of exactly 0 learning signal is impossible, so compare two runs that differ in the decay alone.
     plain, decayed = small(), small()
-    settings = replace(SETTINGS, batch_size=96, learning_rate=0.1, weight_decay=0.0)
+    settings = SETTINGS.model_copy(update={"batch_size": 96, "learning_rate": 0.1, "weight_decay": 0.0})
     train(plain, {}, [some_samples()], settings, GAME, 1, 1)
-    train(decayed, {}, [some_samples()], replace(settings, weight_decay=0.5), GAME, 1, 1)
+    train(decayed, {}, [some_samples()], settings.model_copy(update={"weight_decay": 0.5}), GAME, 1, 1)
     start = dict(small().named_parameters())
     for (name, without), with_decay in zip(plain.named_parameters(), decayed.parameters(), strict=True):
         shrunk = 0.1 * 0.5 * start[name] if start[name].dim() > 1 else torch.zeros_like(start[name])
@@ -171,7 +170,9 @@ def test_weight_decay_shrinks_weights_but_neither_biases_nor_norms() -> None:
 
 
 def test_metrics_are_those_of_the_table_and_sane() -> None:
-    _, metrics = train(small(), {}, [some_samples(), some_samples(40)], replace(SETTINGS, samples=100), GAME, 3, 1)
+    _, metrics = train(
+        small(), {}, [some_samples(), some_samples(40)], SETTINGS.model_copy(update={"samples": 100}), GAME, 3, 1
+    )
     assert set(metrics) == {
         "iteration", "learning_rate", "samples", "window_positions", "steps", "policy_loss", "value_loss",
         "reward_loss", "total_loss", "policy_agreement", "value_accuracy", "reward_accuracy", "gradient_norm",

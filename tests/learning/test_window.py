@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -133,7 +132,7 @@ def test_a_target_is_as_decided_as_its_entropy_is_small() -> None:
     # 1 − H / log k by hand: uniform 0; one move of several 1; (½, ½, 0, 0): 1 − log 2 / log 4 = ½; a single move 0.
     samples = policies([0.25] * 4, [0, 1, 0], [0.5, 0.5, 0, 0], [1])
     assert decidedness(samples).tolist() == pytest.approx([0, 1, 0.5, 0], abs=1e-6)
-    assert draw_weights(samples, GAME, replace(SETTINGS, undecided_draw=0.2)) == pytest.approx(
+    assert draw_weights(samples, GAME, SETTINGS.model_copy(update={"undecided_draw": 0.2})) == pytest.approx(
         [0.4, 2, 1.2, 0.4], abs=1e-6
     )
     assert draw_weights(samples, GAME, SETTINGS) is None
@@ -145,14 +144,16 @@ def test_rare_disc_counts_are_drawn_more_often() -> None:
     for sample, discs in enumerate([5, 9, 9, 9, 9]):
         samples.states[sample, 0] = (1 << discs) - 1
     # One sample of 5 discs and four of 9: shares 1/5 and 4/5, so that to the power −½ the first counts twice as much.
-    found = draw_weights(samples, GAME, replace(SETTINGS, phase_balance=0.5))
+    found = draw_weights(samples, GAME, SETTINGS.model_copy(update={"phase_balance": 0.5}))
     assert found == pytest.approx(np.array([2, 1, 1, 1, 1]) / 1.2)
-    assert draw_weights(samples, GAME, replace(SETTINGS, phase_balance=1.0)) == pytest.approx([2.5] + [0.625] * 4)
+    assert draw_weights(samples, GAME, SETTINGS.model_copy(update={"phase_balance": 1.0})) == pytest.approx(
+        [2.5] + [0.625] * 4
+    )
 
 
 def test_values_are_learned_as_if_all_were_drawn_alike() -> None:
     samples = some_samples(96)
-    settings = replace(SETTINGS, undecided_draw=0.2, phase_balance=0.5, visit_exponent=0.0)
+    settings = SETTINGS.model_copy(update={"undecided_draw": 0.2, "phase_balance": 0.5, "visit_exponent": 0.0})
     samples.policy[::2] = samples.mask[::2] / samples.mask[::2].sum(1, keepdims=True)
     weight = draw_weights(samples, GAME, settings)
     data = tensors(samples, GAME, settings, "cpu", weight)
@@ -166,14 +167,16 @@ def test_values_are_learned_as_if_all_were_drawn_alike() -> None:
 
 
 def test_a_sharper_target_is_a_power_of_the_search_s() -> None:
-    data = tensors(policies([0.25, 0.75], [0.5, 0.5]), GAME, replace(SETTINGS, policy_sharpness=2.0), "cpu")
+    data = tensors(
+        policies([0.25, 0.75], [0.5, 0.5]), GAME, SETTINGS.model_copy(update={"policy_sharpness": 2.0}), "cpu"
+    )
     assert data.policy[:, :2].tolist() == [pytest.approx([0.1, 0.9]), pytest.approx([0.5, 0.5])]
 
 
 def test_over_legal_moves_those_never_explored_count_as_zero() -> None:
     samples = some_samples(40)
     samples.mask[:] = samples.policy  # only the first legal move was explored
-    data = tensors(samples, GAME, replace(SETTINGS, policy_moves="legal"), "cpu")
+    data = tensors(samples, GAME, SETTINGS.model_copy(update={"policy_moves": "legal"}), "cpu")
     for state, mask in zip(samples.states.tolist(), data.mask, strict=True):
         assert sorted(np.flatnonzero(mask)) == sorted(SlowOthello.from_bitboards(5, *state).legal_moves())
     torch.testing.assert_close(data.policy, torch.from_numpy(samples.policy))
@@ -227,7 +230,7 @@ def test_training_turns_samples_by_the_symmetries_of_the_game(
         return turned(data, game, rows, turns)
 
     monkeypatch.setattr(training, "turned", listening)
-    train(small(game), {}, [some_samples(60, game)], replace(SETTINGS, symmetries=symmetries), game, 1, 1)
+    train(small(game), {}, [some_samples(60, game)], SETTINGS.model_copy(update={"symmetries": symmetries}), game, 1, 1)
     assert set(np.concatenate(asked)) == (set(range(count)) if symmetries else {0})
 
 
@@ -239,7 +242,7 @@ def test_training_draws_by_its_settings(monkeypatch: pytest.MonkeyPatch) -> None
         return draw_window(drawing, sizes, *drawn)
 
     monkeypatch.setattr(training, "draw_window", listening)
-    recent = replace(SETTINGS, samples=30, recency=0.5, undecided_draw=0.5)
+    recent = SETTINGS.model_copy(update={"samples": 30, "recency": 0.5, "undecided_draw": 0.5})
     window = [some_samples(12), some_samples(20)]
     train(small(), {}, window, recent, GAME, 1, 1)
     [(sizes, wanted, recency, weight)] = asked

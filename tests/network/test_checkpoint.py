@@ -31,7 +31,9 @@ from probzero.network.checkpoint import (
 from probzero.network.model import ProbZeroNet, build
 
 GAME = games.make("othello", size=5)
-INFO = CheckpointInfo(experiment="a test", seed=3, iteration=17, game=GAME.described, network=Network(2, 8))
+INFO = CheckpointInfo(
+    experiment="a test", seed=3, iteration=17, game=GAME.described, network=Network(blocks=2, channels=8)
+)
 
 
 def small() -> ProbZeroNet:
@@ -100,7 +102,7 @@ def test_equal_contents_give_equal_bytes_even_in_another_process(saved: Path, tm
 
 def test_a_network_that_is_not_what_its_description_says_is_not_saved(tmp_path: Path) -> None:
     with pytest.raises(ProbZeroError, match=r"a network for \(2, 5, 5, 26\) with .*'blocks': 2.*found .*'blocks': 3"):
-        save_checkpoint(tmp_path / "a.safetensors", small(), replace(INFO, network=Network(3, 8)))
+        save_checkpoint(tmp_path / "a.safetensors", small(), replace(INFO, network=Network(blocks=3, channels=8)))
     assert not list(tmp_path.iterdir())
 
 
@@ -228,7 +230,7 @@ def test_an_optimiser_state_that_does_not_fit_is_refused(saved: Path, tmp_path: 
         load_optimizer(path, model)
     save_optimizer(path, state, INFO)
     with pytest.raises(ProbZeroError, match=r"a network for \(2, 5, 5, 26\) with .*'blocks': 1.*found .*'blocks': 2"):
-        load_optimizer(path, build(GAME.shape, Network(1, 8), seed_key=0))
+        load_optimizer(path, build(GAME.shape, Network(blocks=1, channels=8), seed_key=0))
     path.write_bytes(path.read_bytes()[:-7])
     with pytest.raises(ProbZeroError, match="expected a whole safetensors file"):
         load_optimizer(path, model)

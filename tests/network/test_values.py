@@ -41,15 +41,13 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 GAME = games.make("othello", size=5)
 HEADS = {
-    "wdl": Network(1, 8),
-    "scalar": Network(1, 8, value="scalar"),
-    "support": Network(1, 8, value="support", support=21),
-    "two points": Network(1, 8, value="support", support=2),  # fewer outputs than the reward head
-    "wdl alone": Network(1, 8, reward=False),
-    "scalar alone": Network(1, 8, value="scalar", reward=False),
-    "support alone": Network(1, 8, value="support", support=21, reward=False),
-    "hidden policy": Network(1, 8, policy_hidden=6),
-    "hidden policy and scalar alone": Network(1, 8, policy_hidden=6, value="scalar", reward=False),
+    "wdl": Network(blocks=1, channels=8),
+    "support": Network(blocks=1, channels=8, value="support", support=21),
+    "two points": Network(blocks=1, channels=8, value="support", support=2),  # fewer outputs than the reward head
+    "wdl alone": Network(blocks=1, channels=8, reward=False),
+    "support alone": Network(blocks=1, channels=8, value="support", support=21, reward=False),
+    "hidden policy": Network(blocks=1, channels=8, policy_hidden=6),
+    "hidden policy and support alone": Network(blocks=1, channels=8, policy_hidden=6, value="support", reward=False),
 }
 TRAINING = Training(
     iterations=2, batch_size=16, samples=0, learning_rate=3e-3, final_learning_rate=1e-4, weight_decay=1e-4,
@@ -91,16 +89,10 @@ def triples(kind: str, output: Tensor) -> np.ndarray:
     """What outputs [n, K] of a value head stand for, one position after another."""
     found = []
     for row in output.double().tolist():
-        if kind == "scalar":
-            mean = math.tanh(row[0])
-        else:
-            total = sum(math.exp(logit) for logit in row)
-            chances = [math.exp(logit) / total for logit in row]
-            if kind == "wdl":
-                found.append(chances)
-                continue
-            mean = sum(chance * (-1 + 2 * place / (len(row) - 1)) for place, chance in enumerate(chances))
-        found.append([(1 + mean) / 2, 0.0, (1 - mean) / 2])
+        total = sum(math.exp(logit) for logit in row)
+        chances = [math.exp(logit) / total for logit in row]
+        mean = sum(chance * (-1 + 2 * place / (len(row) - 1)) for place, chance in enumerate(chances))
+        found.append(chances if kind == "wdl" else [(1 + mean) / 2, 0.0, (1 - mean) / 2])
     return np.array(found)
 
 
@@ -152,16 +144,6 @@ def test_the_points_of_a_support_go_evenly_from_a_loss_to_a_win() -> None:
     assert values.points(5, row(0)).tolist() == [-1, -0.5, 0, 0.5, 1]
 
 
-def test_a_scalar_head_on_paper() -> None:
-    # tanh(atanh ½) = ½: three wins for one loss. Against a target of ½·win + ½·draw, v = ½, nothing is lost; against a
-    # sure loss (½ + 1)², against a draw ¼.
-    output = row(math.atanh(0.5))
-    assert values.to_wdl("scalar", output)[0].tolist() == pytest.approx([0.75, 0, 0.25])
-    assert float(values.loss("scalar", output, row(0.5, 0.5, 0))) == pytest.approx(0)
-    assert float(values.loss("scalar", output, row(0, 0, 1))) == pytest.approx(2.25)
-    assert float(values.loss("scalar", output, row(0, 1, 0))) == pytest.approx(0.25)
-
-
 def test_a_support_head_on_paper() -> None:
     # Chances ¼, ¼, ½ of −1, 0, 1: a mean of ¼. A target of ½ is half 0 and half 1.
     output = row(1, 1, 2).log()
@@ -192,10 +174,10 @@ def made_batch(value: Tensor) -> Batch:
     return Batch(torch.zeros(count, 2, 5, 5), one, one, value, none, none[:, 0], weight, one[:, 0])
 
 
-@pytest.mark.parametrize("kind", ["wdl", "scalar", "support"])
+@pytest.mark.parametrize("kind", ["wdl", "support"])
 def test_a_triple_of_zeros_has_no_value_loss(kind: str) -> None:
     value = torch.tensor([[0.9, 0.0, 0.1], [0.0, 0.0, 0.0], [0.0, 0.2, 0.8]])
-    output = torch.randn(3, {"wdl": 3, "scalar": 1, "support": 7}[kind], generator=torch.Generator().manual_seed(1))
+    output = torch.randn(3, {"wdl": 3, "support": 7}[kind], generator=torch.Generator().manual_seed(1))
     output.requires_grad_(True)
     found = losses(Outputs(torch.zeros(3, 1), output, None), made_batch(value), kind).value
     single = values.loss(kind, output.detach(), value)
@@ -204,9 +186,9 @@ def test_a_triple_of_zeros_has_no_value_loss(kind: str) -> None:
     assert output.grad is not None and output.grad[[0, 2]].any(1).all() and not output.grad[1].any()
 
 
-@pytest.mark.parametrize("kind", ["wdl", "scalar", "support"])
+@pytest.mark.parametrize("kind", ["wdl", "support"])
 def test_without_any_value_target_the_loss_is_zero_and_nothing_is_learned_from_it(kind: str) -> None:
-    output = torch.ones(2, {"wdl": 3, "scalar": 1, "support": 7}[kind], requires_grad=True)
+    output = torch.ones(2, {"wdl": 3, "support": 7}[kind], requires_grad=True)
     found = losses(Outputs(torch.zeros(2, 1), output, None), made_batch(torch.zeros(2, 3)), kind).value
     found.backward()
     assert float(found.detach()) == 0 and output.grad is not None and not output.grad.any()
@@ -221,7 +203,10 @@ def some_samples(count: int = 64) -> Samples:
 
 
 def test_a_network_without_a_reward_head_has_no_parameters_for_it() -> None:
-    whole, without = build(GAME.shape, Network(1, 8), 0), build(GAME.shape, Network(1, 8, reward=False), 0)
+    whole, without = (
+        build(GAME.shape, Network(blocks=1, channels=8), 0),
+        build(GAME.shape, Network(blocks=1, channels=8, reward=False), 0),
+    )
     assert any(name.startswith("reward") for name, _ in whole.named_parameters())
     assert not any("reward" in name for name in without.state_dict())
     # The head's own layers (800 → 8 → 3), 32 of the 1×1 convolutions from 8 channels, and their norms.
@@ -230,7 +215,7 @@ def test_a_network_without_a_reward_head_has_no_parameters_for_it() -> None:
     assert counts[0] - counts[1] == spared
 
 
-@pytest.mark.parametrize("kind", ["wdl", "scalar", "support"])
+@pytest.mark.parametrize("kind", ["wdl", "support"])
 def test_without_a_reward_head_its_loss_is_zero_and_everything_else_learns(kind: str) -> None:
     model = build(GAME.shape, HEADS[f"{kind} alone"], 3).train()
     samples = some_samples(16)
@@ -301,14 +286,13 @@ def test_the_optimiser_of_every_kind_of_network_survives_its_file(network: Netwo
 @pytest.mark.parametrize(
     "other",
     [
-        Network(1, 8, value="scalar"),
-        Network(1, 8, reward=False),
-        Network(1, 8, value="support", support=3),
-        Network(1, 8, policy_hidden=4),
+        Network(blocks=1, channels=8, reward=False),
+        Network(blocks=1, channels=8, value="support", support=3),
+        Network(blocks=1, channels=8, policy_hidden=4),
     ],
 )
 def test_a_network_with_other_heads_than_described_is_not_saved(other: Network, tmp_path: Path) -> None:
-    path, model = tmp_path / "a.safetensors", build(GAME.shape, Network(1, 8), 0)
+    path, model = tmp_path / "a.safetensors", build(GAME.shape, Network(blocks=1, channels=8), 0)
     found = re.escape(f"found one for {GAME.described} with {asdict(other)}")
     with pytest.raises(ProbZeroError, match=found):
         save_checkpoint(path, model, CheckpointInfo("a test", 0, 0, GAME.described, other))
@@ -318,15 +302,15 @@ def test_a_network_with_other_heads_than_described_is_not_saved(other: Network, 
 @pytest.mark.parametrize(
     "other",
     [
-        Network(1, 8, value="scalar"),
-        Network(1, 8, reward=False),
-        Network(1, 8, value="support", support=5),
-        Network(1, 8, policy_hidden=4),
+        Network(blocks=1, channels=8, value="scalar"),
+        Network(blocks=1, channels=8, reward=False),
+        Network(blocks=1, channels=8, value="support", support=5),
+        Network(blocks=1, channels=8, policy_hidden=4),
     ],
 )
 def test_a_checkpoint_with_other_heads_than_it_says_is_refused(other: Network, tmp_path: Path) -> None:
-    path, model = tmp_path / "a.safetensors", build(GAME.shape, Network(1, 8), 0)
-    save_checkpoint(path, model, CheckpointInfo("a test", 0, 0, GAME.described, Network(1, 8)))
+    path, model = tmp_path / "a.safetensors", build(GAME.shape, Network(blocks=1, channels=8), 0)
+    save_checkpoint(path, model, CheckpointInfo("a test", 0, 0, GAME.described, Network(blocks=1, channels=8)))
     redescribe(path, asdict(other))
     with pytest.raises(ProbZeroError, match=r": (policy|value|reward|heads)[._a-z]*: expected "):
         load_checkpoint(path)
@@ -337,16 +321,16 @@ def redescribe(path: Path, network: dict[str, Any]) -> None:
     with safetensors.safe_open(path, "pt") as opened:
         description = json.loads(opened.metadata()[checkpoint.METADATA_KEY])
         tensors = {name: opened.get_tensor(name).clone() for name in opened.keys()}  # noqa: SIM118
-    assert description["network"] == asdict(Network(1, 8)) and "value" in description["network"]
+    assert description["network"] == asdict(Network(blocks=1, channels=8)) and "value" in description["network"]
     description["network"] = network
     safetensors.torch.save_file(tensors, path, {checkpoint.METADATA_KEY: json.dumps(description)})
 
 
 def test_a_checkpoint_from_before_there_were_kinds_of_heads_is_read_as_what_it_was(tmp_path: Path) -> None:
     path = tmp_path / "old.safetensors"
-    model = lively(Network(1, 8))
-    save_checkpoint(path, model, CheckpointInfo("a test", 0, 4, GAME.described, Network(1, 8)))
+    model = lively(Network(blocks=1, channels=8))
+    save_checkpoint(path, model, CheckpointInfo("a test", 0, 4, GAME.described, Network(blocks=1, channels=8)))
     redescribe(path, {"blocks": 1, "channels": 8})
     found, info = load_checkpoint(path)
-    assert info.network == Network(1, 8, policy_hidden=0, value="wdl", support=21, reward=True)
+    assert info.network == Network(blocks=1, channels=8, policy_hidden=0, value="wdl", support=21, reward=True)
     assert torch.equal(evaluated(found).value, evaluated(model).value)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
-from dataclasses import replace
 
 import psutil  # type: ignore[import-untyped]
 import torch
@@ -51,15 +50,17 @@ def long_run(config: Config, iterations: int = ITERATIONS) -> Iterator[Row]:
     Iterations are small (an eighth of the games and samples); what a leak leaves behind does not depend on their size.
     """
     torch.set_num_threads(1)
-    settings = replace(config.training, iterations=iterations, samples=max(1, config.training.samples // 8))
-    small = replace(config, selfplay=replace(config.selfplay, games=max(1, config.selfplay.games // 8)))
+    small = config.changed(
+        training={"iterations": iterations, "samples": max(1, config.training.samples // 8)},
+        selfplay={"games": max(1, config.selfplay.games // 8)},
+    )
     model = build(config.game.size, config.network, key(config.experiment, "bench"))
     state: OptimizerState = {}
     resident = []
     for iteration in range(1, iterations + 1):
         evaluator = Evaluator(model.eval(), config.game.size, "cpu")
         samples = play_shard(small, evaluator, seed=0, iteration=iteration, shard=0).samples
-        state, _ = train(model, state, [samples], settings, iteration, iteration)
+        state, _ = train(model, state, [samples], small.training, iteration, iteration)
         del evaluator, samples
         gc.collect()
         resident.append(psutil.Process().memory_info().rss)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 import torch
@@ -77,7 +76,7 @@ def layouts(size: int, network: Network) -> Iterator[Row]:
         yield Row("layout", case, f"{name}, library's convolutions, times ours", rate / ours)
     padded = {-(-network.channels // multiple) * multiple for multiple in (16, 32)}
     for channels in sorted(padded - {network.channels}):
-        rate = _folded_speed(size, replace(network, channels=channels))
+        rate = _folded_speed(size, network.model_copy(update={"channels": channels}))
         yield Row("layout", case, f"ours with {channels} channels, times ours", rate / ours)
 
 

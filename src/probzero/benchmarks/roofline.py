@@ -12,7 +12,7 @@ device takes, on a processor. Nothing here was run on a GPU.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -86,7 +86,7 @@ def predict(config: Config, games: int, card: Card | None = None) -> Iterator[Ro
         third = torch.full((len(own), 3), 1 / 3)
         return Evaluation(legal / legal.sum(1, keepdim=True), third, third)
 
-    search = ParticleSearch(tree, even, replace(config.search, cache=False))
+    search = ParticleSearch(tree, even, config.search.model_copy(update={"cache": False}))
     found: list[Descent] = []
 
     def descend(*arguments: Any) -> Descent:

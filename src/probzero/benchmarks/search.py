@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
-from dataclasses import replace
 from multiprocessing import get_context
 from typing import Any
 from unittest import mock
@@ -18,7 +17,7 @@ from probzero.config import Config
 from probzero.games.othello import SIZES, Othello
 from probzero.learning import selfplay, targets
 from probzero.learning.played import PlayedMoves
-from probzero.network.inference import Evaluator
+from probzero.network.inference import Evaluator, resolve_device
 from probzero.network.model import build
 from probzero.random_keys import key
 from probzero.search import graph, mcts, particle
@@ -44,7 +43,7 @@ COMPONENTS: dict[str, list[tuple[Any, str]]] = {
 def evaluator_of(config: Config) -> Evaluator:
     """Return an untrained network of a configuration."""
     model = build(config.game.size, config.network, key(config.experiment, "bench"))
-    return Evaluator(model.eval(), config.game.size, config.selfplay.device)
+    return Evaluator(model.eval(), config.game.size, resolve_device(config.selfplay.device))
 
 
 def played(config: Config, evaluator: Evaluator) -> dict[str, Any]:
@@ -56,7 +55,7 @@ def played(config: Config, evaluator: Evaluator) -> dict[str, Any]:
 def components(config: Config) -> Iterator[Row]:
     """Share of a shard's time by component."""
     evaluator = evaluator_of(config)
-    played(replace(config, selfplay=replace(config.selfplay, games=2)), evaluator)  # loads compiled code
+    played(config.changed(selfplay={"games": 2}), evaluator)  # loads compiled code
     with Stopwatch(COMPONENTS) as watch:
         seconds = played(config, evaluator)["seconds"]
     for name, spent in watch.seconds.items():
@@ -105,30 +104,25 @@ class Stopwatch:
 
 def growth(config: Config) -> Iterator[Row]:
     """Leaf evaluations per second by games in flight, particles a batch, board and network."""
-    settings = config.selfplay
-    cases = {f"{games} games": replace(config, selfplay=replace(settings, games=games)) for games in GAMES}
+    cases = {f"{games} games": config.changed(selfplay={"games": games}) for games in GAMES}
     cases |= {
-        f"{particles} x {batches} particles": replace(
-            config, selfplay=replace(settings, games=64, particles=particles, batches=batches)
+        f"{particles} x {batches} particles": config.changed(
+            selfplay={"games": 64, "particles": particles, "batches": batches}
         )
         for particles, batches in PARTICLES
     }
     cases |= {
-        f"board {size}x{size}": replace(
-            config, game=replace(config.game, size=size), selfplay=replace(settings, games=32, batches=4)
-        )
+        f"board {size}x{size}": config.changed(game={"size": size}, selfplay={"games": 32, "batches": 4})
         for size in SIZES
     }
     cases |= {
-        f"network {blocks}x{channels}": replace(
-            config,
-            network=replace(config.network, blocks=blocks, channels=channels),
-            selfplay=replace(settings, games=64, batches=4),
+        f"network {blocks}x{channels}": config.changed(
+            network={"blocks": blocks, "channels": channels}, selfplay={"games": 64, "batches": 4}
         )
         for blocks, channels in NETWORKS
     }
     for case, setting in cases.items():
-        setting = replace(setting, selfplay=replace(setting.selfplay, capacity=8_000_000))
+        setting = setting.changed(selfplay={"capacity": 8_000_000})
         metrics = played(setting, evaluator_of(setting))
         yield Row("growth", case, "leaf evaluations", metrics["leaf_evaluations"] / metrics["seconds"], "1/s")
         yield Row("growth", case, "share of time in the network", metrics["network_seconds"] / metrics["seconds"])

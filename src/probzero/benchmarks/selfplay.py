@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,8 +31,10 @@ def measure(config: Config) -> dict[str, Any]:
     evaluator = Evaluator(model, config.game.size, device)
     own, opp = random_positions(rules, 4096, key(config.experiment, "bench", "positions"))
     expected = min(4096, max(16, config.selfplay.games * config.selfplay.particles // 2))
-    warm = replace(config.selfplay, games=1, batches=1)  # loads compiled code: part of starting up, not of playing
-    play_shard(replace(config, selfplay=warm), evaluator, seed=0, iteration=0, shard=0)
+    warm = config.changed(
+        selfplay={"games": 1, "batches": 1}
+    )  # loads compiled code: part of starting up, not of playing
+    play_shard(warm, evaluator, seed=0, iteration=0, shard=0)
     raw_speed(evaluator, rules, own, opp, expected, RAW_SECONDS / 6)
     before = raw_speed(evaluator, rules, own, opp, expected, RAW_SECONDS / 2)
     metrics = play_shard(config, evaluator, seed=0, iteration=1, shard=0).metrics

@@ -69,8 +69,7 @@ def _own_search(text: str) -> tuple[str, Search]:
         section = json.loads(source)
     except json.JSONDecodeError as error:
         raise argparse.ArgumentTypeError(f"expected NAME=JSON, found {text!r} ({error})") from None
-    config.check_part("search", section)
-    return name, Search(**section)
+    return name, config.parse_part("search", section, f"--search {name}")
 
 
 def _player(settings: Config, name: str, checkpoint: Path | None, own: Search | None) -> Player:

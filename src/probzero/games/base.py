@@ -2,8 +2,8 @@
 
 A state is seen by the player to move; whose turn it is, is bookkeeping of those who play. Every game has two forms:
 
-- the *array form*, the methods below, for numpy arrays and, unless the game says it has no tensor form, for torch tensors
-  on any device alike;
+- the *array form*, the methods below, for numpy arrays and, unless the game says it has no tensor form, for torch
+  tensors on any device alike;
 - the *compiled form*, one state at a time, a template `games/compiled/<name>.py` (see `probzero.compiled`) with the
   constants WORDS, MOVES, ACTIONS and the functions
 
@@ -143,12 +143,12 @@ class Game(ABC):
     def from_text(self, text: str) -> np.ndarray:
         """Return the state [words] of a notation."""
 
-    def check_states(self, states: np.ndarray) -> None:
+    def check_states(self, states: np.ndarray) -> None:  # noqa: B027 (by default any will do)
         """Refuse states [n, words] that are no positions of the game."""
 
     def finished(self, states: Array) -> Array:
         """Return whether games are over, as booleans [n]."""
-        return ~self.legal(states).any(-1)
+        return self.legal(states).sum(-1) == 0
 
     def phase(self, states: Array) -> Array:
         """Return the stratum of positions [n] in which measurements sort them; here all are in one."""
@@ -196,7 +196,9 @@ class Game(ABC):
 
 
 def list_moves(legal: Array, most: int) -> Array:
-    """Return the legal actions [n, most] of rows legal [n, A] by rising action; each row is filled up with its first."""
+    """Return the legal actions [n, most] of rows legal [n, A] by rising action.
+
+    Each row is filled up with its first, and is all zeros if it has none."""
     if isinstance(legal, torch.Tensor):
         order = (~legal).to(torch.int8).sort(dim=1, stable=True).indices[:, :most]
         real = torch.arange(order.shape[1], device=legal.device) < legal.sum(1, keepdim=True)

@@ -42,7 +42,9 @@ class Evaluation(NamedTuple):
 
 
 def resolve_device(name: str) -> torch.device:
-    """Return the device of that name, or fail if this machine has none such."""
+    """Return the device of that name, or fail if this machine has none such; auto is CUDA where there is any."""
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
     device = torch.device(name)
     if device.type == "cuda":
         count = torch.cuda.device_count() if torch.cuda.is_available() else 0

@@ -79,8 +79,8 @@ class Graph:
     @cached_property
     def arrays(self) -> GraphArrays:
         """Return the same memory for compiled loops."""
-        parts = {"keys": self.table.keys, "slots": self.table.slots}
-        return GraphArrays(*(parts.get(name, getattr(self, name, None)).numpy() for name in GraphArrays._fields))
+        tensors: dict[str, torch.Tensor] = {**vars(self), "keys": self.table.keys, "slots": self.table.slots}
+        return GraphArrays(*(tensors[name].numpy() for name in GraphArrays._fields))
 
     def states(self, nodes: torch.Tensor) -> torch.Tensor:
         """Return the states [n, W] of nodes [n]."""

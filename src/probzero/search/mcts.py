@@ -15,9 +15,9 @@ import torch
 from probzero import wdl
 from probzero.config import Search
 from probzero.search.arrays import ResultArrays, Scoring, zeros
+from probzero.search.base import GraphSearch
 from probzero.search.choice import Moves
 from probzero.search.evaluation import Evaluate
-from probzero.search.base import GraphSearch
 from probzero.search.graph import Graph
 
 

@@ -63,9 +63,7 @@ class Backend(Protocol):
     def expand(self, graph: Graph, leaves: Leaves, evaluation: Evaluation) -> None:
         """Give the leaves their estimates, lay out their edges by falling prior and enter the children."""
 
-    def descend(
-        self, graph: Graph, roots: torch.Tensor, particles: torch.Tensor, splitting: str, salt: int
-    ) -> Descent:
+    def descend(self, graph: Graph, roots: torch.Tensor, particles: torch.Tensor, splitting: str, salt: int) -> Descent:
         """Send particles [n] down from the open roots [n], counting visits, until they reach leaves.
 
         Nodes are taken in order of rank, so that a node is split once, when all its parents have given what they have.

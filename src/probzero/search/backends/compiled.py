@@ -68,9 +68,7 @@ class CompiledBackend:
         )  # fmt: skip
         graph.table.reserve(nodes - graph.nodes)
 
-    def descend(
-        self, graph: Graph, roots: torch.Tensor, particles: torch.Tensor, splitting: str, salt: int
-    ) -> Descent:
+    def descend(self, graph: Graph, roots: torch.Tensor, particles: torch.Tensor, splitting: str, salt: int) -> Descent:
         known = self._particles.SPLITTINGS
         if splitting not in known:
             raise lacks("compiled", "search.splitting", known, splitting)

@@ -118,9 +118,7 @@ class TensorBackend:
             scope, salt = games + graph.games * own, graph.key[parent]
         graph.edge_child[edges] = ~graph.enter(children, scope, salt)
 
-    def descend(
-        self, graph: Graph, roots: torch.Tensor, particles: torch.Tensor, splitting: str, salt: int
-    ) -> Descent:
+    def descend(self, graph: Graph, roots: torch.Tensor, particles: torch.Tensor, splitting: str, salt: int) -> Descent:
         """A Python loop over ranks only."""
         levels: list[torch.Tensor] = []
         leaves: list[torch.Tensor] = []

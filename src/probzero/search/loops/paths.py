@@ -39,7 +39,13 @@ def select(graph, results, scoring, roots, games, path, leaves):
             chosen, highest = start, -np.inf
             for edge in range(start, end):
                 score = _score(
-                    graph.edge_visits[edge], total, results.edge_value[edge], graph.edge_policy[edge], low, high, scoring
+                    graph.edge_visits[edge],
+                    total,
+                    results.edge_value[edge],
+                    graph.edge_policy[edge],
+                    low,
+                    high,
+                    scoring,
                 )
                 if score > highest:
                     chosen, highest = edge, score

@@ -1,22 +1,21 @@
-"""The configuration of a comparison: variants that differ in what they name and in nothing that costs."""
+"""The configuration of a study: variants that differ in what they name and in nothing that costs."""
 
 from __future__ import annotations
 
 import copy
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import committed
 import pytest
 
-from probzero import comparison
+from probzero import study
 from probzero.__main__ import main
-from probzero.comparison import Comparison
 from probzero.errors import ProbZeroError
+from probzero.study import Description, Study
 
-OVERLAYS = ["comparison-smoke", "comparison-full"]
+OVERLAYS = ["study-smoke", "study-full"]
 VARIANTS = ["probzero", "alphazero", "alphazero-alike", "alphazero-minmax", "uct", "root-only", "visit-policy",
             "no-bootstrap", "no-reward", "plain-training", "multinomial", "no-reuse", "no-dag"]  # fmt: skip
 
@@ -30,13 +29,13 @@ def raw() -> dict[str, Any]:
 
 def refusal(raw: Any) -> str:
     with pytest.raises(ProbZeroError) as caught:
-        comparison.parse(raw, "here.yaml")
+        study.parse(raw, "here.yaml")
     message = str(caught.value)
     assert "\n" not in message and "here.yaml" in message
     return message
 
 
-def differences(found: Comparison, variant: str) -> set[str]:
+def differences(found: Study, variant: str) -> set[str]:
     """The settings in which a variant is not the reference."""
     mine, theirs = (found.variants[name].as_dict() for name in (variant, found.reference))
     return {
@@ -49,9 +48,9 @@ def differences(found: Comparison, variant: str) -> set[str]:
 
 
 @pytest.mark.parametrize("overlays", [[], *([name] for name in OVERLAYS)], ids=str)
-def test_the_committed_comparison_is_valid_at_every_size(overlays: list[str]) -> None:
+def test_the_committed_study_is_valid_at_every_size(overlays: list[str]) -> None:
     found = committed.parsed(*overlays)
-    assert found.name == (overlays[0] if overlays else "comparison")
+    assert found.name == (overlays[0] if overlays else "study")
     assert (found.reference, list(found.variants)) == ("probzero", VARIANTS)
     for name, variant in found.variants.items():
         assert (variant.name, variant.seeds) == (name, found.seeds)
@@ -61,11 +60,11 @@ def test_the_committed_comparison_is_valid_at_every_size(overlays: list[str]) ->
 
 def test_there_are_seeds_enough_to_see_how_much_is_chance() -> None:
     assert len(committed.parsed().seeds) >= 3
-    assert len(committed.parsed("comparison-full").seeds) >= 3
+    assert len(committed.parsed("study-full").seeds) >= 3
 
 
 def test_an_overlay_changes_every_variant_and_leaves_the_rest() -> None:
-    plain, smoke = (committed.parsed(*names) for names in ([], ["comparison-smoke"]))
+    plain, smoke = (committed.parsed(*names) for names in ([], ["study-smoke"]))
     for name in VARIANTS:
         assert smoke.variants[name].training.iterations == 2 < plain.variants[name].training.iterations
         assert smoke.variants[name].search == plain.variants[name].search
@@ -111,8 +110,8 @@ def test_alphazero_learns_from_games_as_it_was_published() -> None:
 def test_one_alphazero_is_trained_as_probzero_is() -> None:
     variants = committed.parsed().variants
     alike, alphazero, probzero = (variants[name] for name in ("alphazero-alike", "alphazero", "probzero"))
-    assert replace(alike.training, recency=1.0) == probzero.training
-    assert replace(alike, name="alphazero", training=alphazero.training) == alphazero
+    assert alike.training.model_copy(update={"recency": 1.0}) == probzero.training
+    assert alike.model_copy(update={"name": "alphazero", "training": alphazero.training}) == alphazero
 
 
 @pytest.mark.parametrize(
@@ -150,15 +149,15 @@ def test_a_variant_with_another_budget_is_refused_by_name_and_key(
 
 @pytest.mark.parametrize("place", ["base", "no-dag"])
 @pytest.mark.parametrize(("key", "value"), [("name", "mine"), ("seeds", [9])])
-def test_name_and_seeds_are_the_comparisons_alone(place: str, key: str, value: Any, raw: dict[str, Any]) -> None:
+def test_name_and_seeds_are_the_studys_alone(place: str, key: str, value: Any, raw: dict[str, Any]) -> None:
     (raw["base"] if place == "base" else raw["variants"][place])[key] = value
     shown = place if place == "base" else f"variants.{place}"
-    assert f"here.yaml: {shown}.{key}: expected none: it is the comparison's, found {value}" in refusal(raw)
+    assert f"here.yaml: {shown}.{key}: expected none: it is the study's, found {value}" in refusal(raw)
 
 
 def test_what_costs_nothing_may_differ(raw: dict[str, Any]) -> None:
     raw["variants"]["no-dag"].update(training={"learning_rate": 1e-3}, search={"temperature": 0.5})
-    assert comparison.parse(raw, "here.yaml").variants["no-dag"].search.temperature == 0.5
+    assert study.parse(raw, "here.yaml").variants["no-dag"].search.temperature == 0.5
 
 
 def test_budgets_are_measured_by_the_reference(raw: dict[str, Any]) -> None:
@@ -171,7 +170,7 @@ def test_budgets_are_measured_by_the_reference(raw: dict[str, Any]) -> None:
 def test_a_budget_may_differ_where_the_file_says_so_and_there_alone(raw: dict[str, Any]) -> None:
     raw["variants"]["no-dag"]["selfplay"] = {"games": 64}
     raw["budget_differs_in"] = ["selfplay.games"]
-    assert comparison.parse(raw, "here.yaml").variants["no-dag"].selfplay.games == 64
+    assert study.parse(raw, "here.yaml").variants["no-dag"].selfplay.games == 64
     raw["variants"]["no-dag"]["selfplay"]["batches"] = 16
     assert "variants.no-dag: selfplay.batches: expected 8, as for probzero, found 16" in refusal(raw)
     assert "budget_differs_in" in refusal({**raw, "budget_differs_in": ["truth.batches"]})
@@ -193,7 +192,7 @@ def test_unknown_keys_are_refused_at_every_level(place: str, raw: dict[str, Any]
     }
     inside[place]["colour"] = 1
     message = refusal(raw)
-    assert "'colour' was unexpected" in message
+    assert ".colour: expected no such key" in message.replace(" colour", ".colour")
     if "variant" in place:
         assert "here.yaml: variants.no-dag" in message
 
@@ -201,7 +200,8 @@ def test_unknown_keys_are_refused_at_every_level(place: str, raw: dict[str, Any]
 @pytest.mark.parametrize("key", ["name", "reference", "seeds", "base", "variants"])
 def test_a_missing_part_is_refused(key: str, raw: dict[str, Any]) -> None:
     del raw[key]
-    assert f"'{key}' is a required property" in refusal(raw)
+    message = refusal(raw)
+    assert f"here.yaml: {key}: expected " in message and message.endswith(", found nothing")
 
 
 @pytest.mark.parametrize(
@@ -211,11 +211,19 @@ def test_a_missing_part_is_refused(key: str, raw: dict[str, Any]) -> None:
         ({"seeds": [1, 1]}, "seeds"),
         ({"name": "A name"}, "name"),
         ({"variants": {"probzero": {}}}, "variants"),  # nothing to compare with
-        ({"variants": {"probzero": {}, "Other": {}}}, "variants"),
+        ({"variants": {"probzero": {}, "Other": {}}}, "variants.Other"),
+        ({"variants": {"probzero": {}, "other\n": {}}}, "'variants.other\\n'"),
+        ({"variants": {"probzero": {}, 3: {}}}, "variants.3"),
+        ({"variants": ["probzero", "other"]}, "variants"),
+        ({"base": {}}, "variants.probzero: experiment"),
+        ({"base": {3: 4}}, "variants.probzero: 3"),
+        ({"base": None}, "base"),
+        ({"reference": 3}, "reference"),
+        ({"budget_differs_in": ["selfplay.games", "selfplay.games"]}, "budget_differs_in"),
         ({"variants": {"probzero": {}, "other": 3}}, "variants.other"),
     ],
 )
-def test_a_comparison_that_is_none_is_refused(changes: dict[str, Any], message: str, raw: dict[str, Any]) -> None:
+def test_a_study_that_is_none_is_refused(changes: dict[str, Any], message: str, raw: dict[str, Any]) -> None:
     assert f"here.yaml: {message}: " in refusal({**raw, **changes})
 
 
@@ -224,26 +232,113 @@ def test_a_variant_that_contradicts_itself_is_named(raw: dict[str, Any]) -> None
     assert "here.yaml: variants.alphazero: targets.nodes: expected roots with search.algorithm puct" in refusal(raw)
 
 
+def test_a_section_of_the_base_that_is_none_is_refused(raw: dict[str, Any]) -> None:
+    raw["base"]["search"] = 3
+    assert "here.yaml: variants.probzero: search: expected a mapping, found 3" in refusal(raw)
+    raw["variants"]["probzero"]["search"] = {"cache": True}
+    assert "here.yaml: variants.probzero: search.splitting: expected one of systematic, multinomial" in refusal(raw)
+
+
 def test_a_variant_left_empty_is_the_base(raw: dict[str, Any]) -> None:
     raw["variants"]["probzero"] = None
-    found = comparison.parse(raw, "here.yaml")
+    found = study.parse(raw, "here.yaml")
     assert found.variants == committed.parsed().variants
 
 
 def test_the_base_is_left_as_it_was(raw: dict[str, Any]) -> None:
-    comparison.parse(raw, "here.yaml")
+    study.parse(raw, "here.yaml")
     assert raw == committed.plain()
 
 
-def test_the_written_comparison_is_the_one_that_was_read(tmp_path: Path) -> None:
+def test_the_written_study_is_the_one_that_was_read(tmp_path: Path) -> None:
     output = tmp_path / "config.json"
     assert main(["config", "--config", json.dumps(committed.plain()), "--output", str(output)]) == 0
     again = json.loads(output.read_text(encoding="utf-8"))
-    assert comparison.parse(again, "here.yaml") == committed.parsed()
+    assert study.parse(again, "here.yaml") == committed.parsed()
+    described = {"label": "no-dag", "role": "ablation", "idea": "engineering"}  # what was left out is written too
+    assert described.items() <= again["variants"]["no-dag"].items()
+    assert again["variants"]["probzero"]["role"] == "reference"
 
 
-def test_a_bad_comparison_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bad_study_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     raw = {**committed.plain(), "reference": "stockfish"}
     assert main(["config", "--config", json.dumps(raw), "--output", str(tmp_path / "config.json")]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("probzero: error: ") and "stockfish" in line and not list(tmp_path.iterdir())
+
+
+def test_the_committed_study_says_how_to_speak_of_its_variants() -> None:
+    described = committed.parsed().described
+    assert list(described) == VARIANTS
+    assert {name: part.label for name, part in described.items() if part.label != name} == {
+        "probzero": "ProbZero",
+        "alphazero": "AlphaZero",
+        "alphazero-alike": "AlphaZero, trained alike",
+        "alphazero-minmax": "AlphaZero, min–max",
+        "uct": "UCT",
+    }
+    roles = {"probzero": "reference", "uct": "baseline", **dict.fromkeys(VARIANTS[1:4], "rival")}
+    assert {name: part.role for name, part in described.items() if part.role != "ablation"} == roles
+    assert {name: part.idea for name, part in described.items() if part.idea} == {
+        "root-only": "whole-tree targets",
+        "visit-policy": "winner_prob policy targets",
+        "no-bootstrap": "reward bootstrap",
+        "no-reward": "reward bootstrap",
+        "plain-training": "training for the policy",
+        "multinomial": "engineering",
+        "no-reuse": "engineering",
+        "no-dag": "engineering",
+    }
+    assert [name for name, part in described.items() if not part.change] == ["probzero"]
+
+
+def test_what_is_not_said_of_a_variant_is_filled_in(raw: dict[str, Any]) -> None:
+    raw["variants"] = {"probzero": None, "no-dag": {"search": {"transpositions": False}}}
+    found = study.parse({**raw, "reference": "no-dag"}, "here.yaml")
+    assert found.described == {
+        "probzero": Description(label="probzero", role="ablation", idea="", change=""),
+        "no-dag": Description(label="no-dag", role="reference", idea="", change=""),
+    }
+
+
+@pytest.mark.parametrize(
+    ("variant", "role", "message"),
+    [
+        (
+            "no-dag",
+            "reference",
+            "variants.no-dag.role: expected another than reference, which is probzero, found reference",
+        ),
+        ("probzero", "rival", "variants.probzero.role: expected reference, as the study names it, found rival"),
+        (
+            "no-dag",
+            "opponent",
+            "variants.no-dag.role: expected one of reference, rival, baseline, ablation, found 'opponent'",
+        ),
+    ],
+)
+def test_a_role_that_contradicts_the_study_is_refused(
+    variant: str, role: str, message: str, raw: dict[str, Any]
+) -> None:
+    raw["variants"][variant]["role"] = role
+    assert refusal(raw) == f"configuration: here.yaml: {message}"
+
+
+def test_the_reference_may_say_that_it_is(raw: dict[str, Any]) -> None:
+    raw["variants"]["probzero"]["role"] = "reference"
+    assert study.parse(raw, "here.yaml") == committed.parsed()
+
+
+@pytest.mark.parametrize("key", ["label", "idea", "change"])
+@pytest.mark.parametrize("text", ["two\nlines", "the end\n", " ", 3, None], ids=repr)
+def test_what_is_said_of_a_variant_is_one_line(key: str, text: Any, raw: dict[str, Any]) -> None:
+    raw["variants"]["no-dag"][key] = text
+    expected = f"here.yaml: variants.no-dag.{key}: expected a line of text, or nothing, found {text!r}"
+    assert refusal(raw) == f"configuration: {expected}"
+
+
+@pytest.mark.parametrize("name", ["random", "greedy", "mobility", "perfect", "ceiling"])
+def test_a_variant_is_not_called_like_another_player(name: str, raw: dict[str, Any]) -> None:
+    raw["variants"][name] = {}
+    expected = f"variants.{name}: expected a name that no other player has, found {name}"
+    assert refusal(raw) == f"configuration: here.yaml: {expected}"
