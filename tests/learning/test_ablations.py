@@ -333,4 +333,4 @@ def test_the_defaults_are_probzero_as_it_was() -> None:
     spelled = Search(
         "systematic", 1.0, True, algorithm="particle", transpositions=True, reuse=True, budget="simulations"
     )
-    assert Search("systematic", 1.0, True) == spelled
+    assert Search(splitting="systematic", temperature=1.0, cache=True) == spelled

@@ -31,7 +31,9 @@ PATHS = compiled.load("probzero.search.loops.paths")
 OTHELLO = known_games.make("othello", size=5)
 CONNECT_FOUR = known_games.make("connect_four", width=5, height=4)
 
-PUCT = Search("systematic", 1.0, False, algorithm="puct", transpositions=False, exploration=1.5)
+PUCT = Search(
+    splitting="systematic", temperature=1.0, cache=False, algorithm="puct", transpositions=False, exploration=1.5
+)
 MINMAX = PUCT.model_copy(
     update={"exploration": 1.25, "exploration_growth": "logarithmic", "q_scale": "minmax", "unvisited": "first"}
 )
