@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -161,7 +160,7 @@ def test_a_win_draw_loss_head_is_what_it_was() -> None:
 
 
 def test_a_head_gives_as_many_numbers_as_it_says(network: Network) -> None:
-    expected = {"wdl": 3, "scalar": 1, "support": network.support}[network.value]
+    expected = {"wdl": 3, "support": network.support}[network.value]
     assert values.outputs(network) == expected == build(GAME.shape, network, 0)(torch.zeros(2, 2, 5, 5)).value.shape[1]
 
 
@@ -293,7 +292,7 @@ def test_the_optimiser_of_every_kind_of_network_survives_its_file(network: Netwo
 )
 def test_a_network_with_other_heads_than_described_is_not_saved(other: Network, tmp_path: Path) -> None:
     path, model = tmp_path / "a.safetensors", build(GAME.shape, Network(blocks=1, channels=8), 0)
-    found = re.escape(f"found one for {GAME.described} with {asdict(other)}")
+    found = re.escape(f"found one for {GAME.described} with {other.model_dump()}")
     with pytest.raises(ProbZeroError, match=found):
         save_checkpoint(path, model, CheckpointInfo("a test", 0, 0, GAME.described, other))
     assert not path.exists()
@@ -302,7 +301,6 @@ def test_a_network_with_other_heads_than_described_is_not_saved(other: Network, 
 @pytest.mark.parametrize(
     "other",
     [
-        Network(blocks=1, channels=8, value="scalar"),
         Network(blocks=1, channels=8, reward=False),
         Network(blocks=1, channels=8, value="support", support=5),
         Network(blocks=1, channels=8, policy_hidden=4),
@@ -311,7 +309,7 @@ def test_a_network_with_other_heads_than_described_is_not_saved(other: Network, 
 def test_a_checkpoint_with_other_heads_than_it_says_is_refused(other: Network, tmp_path: Path) -> None:
     path, model = tmp_path / "a.safetensors", build(GAME.shape, Network(blocks=1, channels=8), 0)
     save_checkpoint(path, model, CheckpointInfo("a test", 0, 0, GAME.described, Network(blocks=1, channels=8)))
-    redescribe(path, asdict(other))
+    redescribe(path, other.model_dump())
     with pytest.raises(ProbZeroError, match=r": (policy|value|reward|heads)[._a-z]*: expected "):
         load_checkpoint(path)
 
@@ -321,7 +319,7 @@ def redescribe(path: Path, network: dict[str, Any]) -> None:
     with safetensors.safe_open(path, "pt") as opened:
         description = json.loads(opened.metadata()[checkpoint.METADATA_KEY])
         tensors = {name: opened.get_tensor(name).clone() for name in opened.keys()}  # noqa: SIM118
-    assert description["network"] == asdict(Network(blocks=1, channels=8)) and "value" in description["network"]
+    assert description["network"] == Network(blocks=1, channels=8).model_dump() and "value" in description["network"]
     description["network"] = network
     safetensors.torch.save_file(tensors, path, {checkpoint.METADATA_KEY: json.dumps(description)})
 
