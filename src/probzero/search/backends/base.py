@@ -49,6 +49,9 @@ class Backend(Protocol):
     game: Game
     device: torch.device
 
+    def zeros(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+        """Return zeros of that shape on the device."""
+
     def hash_rows(self, words: torch.Tensor) -> torch.Tensor:
         """Return `random_keys.mix` of the columns of int64 words [n, width]: hashes [n]."""
 
@@ -85,7 +88,7 @@ class Backend(Protocol):
         """Carry results [n], seen by the players to move at the leaves, up their paths with alternating sign."""
 
     def playouts(self, states: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
-        """Return the results [n] (+1, 0, −1, for the players to move) of random games from states [n, W], by keys [n]."""
+        """Return the results [n] (+1, 0, −1, for the players to move) of random games from states [n, W], keyed [n]."""
 
 
 def lacks(form: str, setting: str, known: Iterable[str], found: str) -> ProbZeroError:
