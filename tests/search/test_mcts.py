@@ -27,6 +27,8 @@ from probzero.search.choice import Moves, best, sample, tempered
 from probzero.search.mcts import MctsSearch
 from probzero.search.scores import scores
 
+pytestmark = pytest.mark.usefixtures("one_thread")  # small operations: more threads would wait for one another
+
 PATHS = compiled.load("probzero.search.loops.paths")
 OTHELLO = known_games.make("othello", size=5)
 CONNECT_FOUR = known_games.make("connect_four", width=5, height=4)

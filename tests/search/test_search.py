@@ -16,6 +16,8 @@ from probzero.network.inference import Evaluation
 from probzero.search.choice import best
 from probzero.search.particle import ParticleSearch
 
+pytestmark = pytest.mark.usefixtures("one_thread")  # small operations: more threads would wait for one another
+
 OTHELLO = known_games.make("othello", size=5)
 CACHED = Search(splitting="systematic", temperature=1.0, cache=True)
 
