@@ -23,6 +23,20 @@ from probzero.search.graph import Graph
 
 CPU = torch.device("cpu")
 SYSTEMATIC = Search(splitting="systematic", temperature=1.0, cache=False)
+FORMS = ("compiled", "tensor")  # the tensor form with plain torch in the place of its kernels
+INTERPRETED = "triton"  # the tensor form as it is; TRITON_INTERPRET must be set before anything is imported
+
+
+def plain_backup(graph: Any, nodes: torch.Tensor, games: torch.Tensor, temperature: float) -> None:
+    """backup's reference for nodes [T] by falling rank: those of a rank are a level."""
+    levels = graph.rank[nodes].unique_consecutive(return_counts=True)[1]
+    backup.backup(graph, nodes, levels.tolist(), temperature)
+
+
+def backend_of(rules: Game, form: str) -> Backend:
+    if form == "compiled":
+        return CompiledBackend(rules)
+    return TensorBackend(rules, CPU, Kernels(winner_prob.winner_prob, plain_backup) if form == "tensor" else None)
 
 
 def invented(rules: Game, sharpness: float = 3.0) -> Evaluate:
@@ -38,16 +52,6 @@ def invented(rules: Game, sharpness: float = 3.0) -> Evaluate:
     return evaluate
 
 
-def reference_kernels() -> Kernels:
-    """The plain forms of the kernels, for the tensor backend on a processor."""
-
-    def run(graph: Any, nodes: torch.Tensor, games: torch.Tensor, temperature: float) -> None:
-        levels = graph.rank[nodes].unique_consecutive(return_counts=True)[1].tolist()
-        backup.backup(graph, nodes, levels, temperature)
-
-    return Kernels(winner_prob.winner_prob, run)
-
-
 def searching(
     size: int = 5,
     games: int = 3,
@@ -55,12 +59,12 @@ def searching(
     settings: Search = SYSTEMATIC,
     capacity: int = 40_000,
     keys: list[int] | None = None,
-    in_step: bool = False,
+    form: str = "compiled",
     rules: Game | None = None,
 ) -> Any:
-    """A search at the start of `games` games; `in_step` takes the tensor operations that other devices would take."""
+    """A search at the start of `games` games of `rules`, Othello on size×size squares unless given."""
     rules = rules or known_games.make("othello", size=size)
-    backend: Backend = TensorBackend(rules, CPU, reference_kernels()) if in_step else CompiledBackend(rules)
+    backend = backend_of(rules, form)
     graph = Graph(backend, games, capacity, "capacity", settings.transpositions)
     graph.game_key[:] = torch.tensor(keys if keys is not None else [key("test", game) for game in range(games)])
     evaluate = evaluate or invented(rules)
@@ -74,3 +78,20 @@ def searching(
 def played(search: Any, games: torch.Tensor, exploration: float, ply: int) -> torch.Tensor:
     """Draw the moves [n] of games [n] as self-play does."""
     return sample(search.moves(games), search.graph.game_key[games], ply, exploration=exploration)
+
+
+def play_games(search: Any, plies: int, particles: int, batches: int, exploration: float = 0.1) -> list[list[int]]:
+    """Play the games of a search to their ends, or for so many plies; return the moves of each."""
+    moves: list[list[int]] = [[] for _ in range(search.graph.games)]
+    going = torch.arange(search.graph.games)
+    for ply in range(plies):
+        search.run(going, particles, batches, ply)
+        action = played(search, going, exploration, ply)
+        for game, move in zip(going.tolist(), action.tolist(), strict=True):
+            moves[game].append(move)
+        search.advance(going, action)
+        search.evaluate_roots(going)
+        going = going[search.graph.edge_count[search.graph.root[going]] > 0]
+        if not len(going):
+            break
+    return moves

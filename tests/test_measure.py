@@ -15,14 +15,16 @@ from probzero.__main__ import main
 from probzero.commands.measure import SELFPLAY, cumulative_costs
 from probzero.config import Network
 from probzero.errors import ProbZeroError
-from probzero.games.othello import othello
+from probzero.games import make
+from probzero.games.base import list_moves
 from probzero.network.checkpoint import CheckpointInfo, save_checkpoint
 from probzero.network.inference import Evaluator
 from probzero.network.model import build
 from probzero.report.study.inputs import COSTS
 from probzero.report.tables import SHARD_SUMS, TRAINING
-from probzero.truth.positions import boards, move_masks
+from probzero.truth.positions import move_masks, states_of
 
+GAME = make("othello", size=4)
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 
@@ -133,7 +135,9 @@ def test_a_checkpoint_without_costs_is_refused(
     positions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     network, path = Network(blocks=1, channels=8), tmp_path / "0005.safetensors"
-    save_checkpoint(path, build(4, network, seed_key=0), CheckpointInfo("probzero", 4, 5, 4, network))
+    save_checkpoint(
+        path, build(GAME.shape, network, seed_key=0), CheckpointInfo("probzero", 4, 5, GAME.described, network)
+    )
     common = ["--config", smallest("probzero"), "--seed", "4", "--variant", "probzero", "--positions", str(positions)]
     assert main(["measure", *common, "--checkpoints", str(path), "--output", str(tmp_path / "short.csv")]) == 2
     assert "expected metrics up to iteration 5, found 0" in capsys.readouterr().err
@@ -145,9 +149,11 @@ def test_measures_of_checkpoints_tell_what_each_has_cost(
 ) -> None:
     network, checkpoints, models = Network(blocks=1, channels=8), [], {}
     for iteration in (0, 2):
-        models[iteration] = build(4, network, seed_key=iteration)
+        models[iteration] = build(GAME.shape, network, seed_key=iteration)
         checkpoints.append(tmp_path / f"{iteration:04}.safetensors")
-        save_checkpoint(checkpoints[-1], models[iteration], CheckpointInfo("probzero", 4, iteration, 4, network))
+        save_checkpoint(
+            checkpoints[-1], models[iteration], CheckpointInfo("probzero", 4, iteration, GAME.described, network)
+        )
     files = {"--checkpoints": checkpoints, "--selfplay": metrics[0], "--training": metrics[1]}
     arguments = [text for name, paths in files.items() for text in (name, *map(str, paths))]
     table = measure("probzero", positions, tmp_path / "measures.csv", *arguments)
@@ -156,11 +162,12 @@ def test_measures_of_checkpoints_tell_what_each_has_cost(
         for row in table[table.iteration == iteration][list(COSTS)].to_dict("records"):
             assert row == pytest.approx(spent(iteration))
     # The raw policy, position by position.
-    rules, truth = othello(4), decisive(positions)
-    own, opp = (torch.from_numpy(side) for side in boards(truth))
-    keeping = move_masks(rules, truth.keeping)
+    truth = decisive(positions)
+    states = torch.from_numpy(states_of(GAME, truth))
+    moves, keeping = list_moves(GAME.legal(states), GAME.most_moves), move_masks(GAME, truth.keeping)
     for iteration, model in models.items():
-        prior = Evaluator(model.eval(), 4, "cpu")(own, opp, rules.legal(own, opp)).prior.numpy()
-        kept = keeping[np.arange(len(truth)), prior.argmax(1)]
+        prior = Evaluator(model.eval(), GAME, "cpu")(states, moves).prior
+        raw = moves[torch.arange(len(truth)), prior.argmax(1)]
+        kept = keeping[np.arange(len(truth)), raw.numpy()]
         found = table[(table.iteration == iteration) & (table.particles == 0)].set_index("phase").kept
         assert found.to_dict() == pd.Series(kept.astype(int)).groupby(truth.phase).sum().to_dict()

@@ -95,11 +95,11 @@ def test_a_changed_setting_is_shown_less_the_default() -> None:
 
 def test_the_command_changes_the_tables_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "text.md"
-    path.write_text("before\n<!-- table: speed -->\nold\n<!-- end -->\nafter\n", encoding="utf-8")
+    path.write_text("before\n<!-- table: systems -->\nold\n<!-- end -->\nafter\n", encoding="utf-8")
     arguments = ["readme", str(path), "--results", str(RESULTS)]
     assert main(arguments) == 0 and str(path) in capsys.readouterr().out
     assert path.read_text(encoding="utf-8") == (
-        f"before\n<!-- table: speed -->\n{TABLES['speed'](RESULTS)}\n<!-- end -->\nafter\n"
+        f"before\n<!-- table: systems -->\n{TABLES['systems'](RESULTS)}\n<!-- end -->\nafter\n"
     )
     assert main(arguments) == 0 and capsys.readouterr().out == ""  # nothing to do
 
@@ -108,8 +108,8 @@ def test_the_command_changes_the_tables_alone(tmp_path: Path, capsys: pytest.Cap
     ("text", "message"),
     [
         ("<!-- table: nothing -->\n<!-- end -->\n", "here: table nothing: expected one of expected, systems"),
-        ("<!-- table: speed -->\n", "here: expected an end of every table, found 1 tables, 0 of them whole"),
-        ("<!-- table: speed -->\n<!-- table: study -->\n<!-- end -->", "found 2 tables, 1 of them whole"),
+        ("<!-- table: systems -->\n", "here: expected an end of every table, found 1 tables, 0 of them whole"),
+        ("<!-- table: systems -->\n<!-- table: study -->\n<!-- end -->", "found 2 tables, 1 of them whole"),
     ],
 )
 def test_a_table_that_is_unknown_or_without_an_end_is_refused(text: str, message: str) -> None:

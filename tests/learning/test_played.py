@@ -10,10 +10,12 @@ import pytest
 import torch
 from alphazero_games import DRAW, LOSS, RULES, WIN
 from oracles.slow_othello import SlowOthello
+from searching import searching
 
 from probzero.config import Targets
 from probzero.learning.dataset import Samples, read_samples, write_samples
 from probzero.learning.played import PlayedMoves
+from probzero.learning.record import Position
 from probzero.search.choice import Moves
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -22,31 +24,32 @@ VALUES = {0: [0.2, -0.4, 0.6, -0.8], 1: [0.5, 0.1]}  # the root's, ply by ply, o
 VISITS = [3.0, 1.0, 0.0]
 
 
-class Position(NamedTuple):
+class Place(NamedTuple):
     own: int
     opp: int
     legal: list[int]
 
 
-def first_positions(plies: int) -> list[Position]:
+def first_positions(plies: int) -> list[Place]:
     """The positions of a game in which everybody plays the first move that leaves the other a choice of three."""
-    board, found = SlowOthello.from_bitboards(5, *RULES.start()), []
+    board, found = SlowOthello.from_bitboards(5, *RULES.start().tolist()), []
     for _ in range(plies):
-        found.append(Position(*board.bitboards(), board.legal_moves()))
+        found.append(Place(*board.bitboards(), board.legal_moves()))
         board = next(after for move in board.legal_moves() if len((after := board.after(move)).legal_moves()) >= 3)
     return found
 
 
 def noted() -> PlayedMoves:
     """Both games as self-play notes them; they begin alike, and the second comes first."""
-    moves = PlayedMoves(RULES)
+    moves = PlayedMoves(searching(rules=RULES))
     for ply, position in enumerate(first_positions(4)):
         games = [game for game in (1, 0) if ply < len(VALUES[game])]
         action = torch.tensor([[*position.legal[:3], 0]]).expand(len(games), -1)  # the last column is padding
         weight = torch.tensor([[*VISITS, 0.0]], dtype=torch.float64).expand(len(games), -1)
-        own, opp = (torch.full((len(games),), side) for side in position[:2])
+        states = torch.tensor([position[:2]]).expand(len(games), -1)
         value = torch.tensor([VALUES[game][ply] for game in games], dtype=torch.float64)
-        moves.note(torch.tensor(games), own, opp, Moves(action, weight > 0, weight), value)
+        roots = torch.zeros(len(games), dtype=torch.int64)  # nodes, of no use here
+        moves.note(Position(torch.tensor(games), states, roots, Moves(action, weight > 0, weight), value))
     return moves
 
 
@@ -122,17 +125,19 @@ def test_policies_are_shares_of_visits_over_all_legal_moves() -> None:
 def test_every_position_played_is_a_sample_of_its_own(tmp_path: Path) -> None:
     found = samples(Targets(value="mixed"))
     assert len(found) == 6
-    assert found.board[0].tolist() == found.board[1].tolist() and found.board[2].tolist() == found.board[3].tolist()
+    assert found.states[0].tolist() == found.states[1].tolist()
+    assert found.states[2].tolist() == found.states[3].tolist()
     for row, ply in zip([1, 3, 4, 5], range(4), strict=True):
         own, opp, _ = first_positions(4)[ply]
-        assert found.board[row].tolist() == [word >> square & 1 for word in (own, opp) for square in range(25)]
+        assert found.states[row].tolist() == [own, opp]
     assert found.weight.tolist() == [1] * 6 and not found.valid.any() and not found.reward.any()
-    write_samples(tmp_path / "played.bin", found, 5)
-    assert len(read_samples(tmp_path / "played.bin", 5)) == 6
+    write_samples(tmp_path / "played.bin", found, RULES)
+    assert len(read_samples(tmp_path / "played.bin", RULES)) == 6
 
 
 def test_a_root_value_a_hair_beyond_a_win_is_a_win() -> None:
     moves = noted()
-    moves.value[0] = torch.tensor([1 + 1e-9, -1 - 1e-9], dtype=torch.float64)
+    beyond = torch.tensor([1 + 1e-9, -1 - 1e-9], dtype=torch.float64)
+    moves.played[0] = moves.played[0]._replace(value=beyond)
     found = moves.samples(torch.tensor([1, -1]), Targets(value="search"))
     assert found.value[:2].tolist() == [WIN, LOSS] and (found.value >= 0).all()

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 from alphazero_games import DRAW, LOSS, WIN, configured, played_in_order, replayed, rows_of, settings, shard
-from oracles.slow_othello import SlowOthello
 
 from probzero.errors import ProbZeroError
 from probzero.learning.resignation import Resignation
@@ -82,10 +81,6 @@ def test_a_threshold_of_minus_one_is_never_fallen_short_of() -> None:
     assert resignation.would.tolist() == [-1, -1, -1]
 
 
-def planes(board: SlowOthello) -> list[float]:
-    return [float(word >> square & 1) for word in board.bitboards() for square in range(25)]
-
-
 @pytest.fixture(scope="module")
 def resigning() -> Shard:
     """Games in which players give up early, half of them played on."""
@@ -96,7 +91,7 @@ def test_a_shard_has_a_sample_for_every_move_played(resigning: Shard) -> None:
     metrics = resigning.metrics
     assert metrics["samples"] == metrics["moves"] == len(resigning.samples) == resigning.games.plies.sum()
     for row, (_, _, board, move) in enumerate(played_in_order(resigning)):
-        assert resigning.samples.board[row].tolist() == planes(board)
+        assert tuple(resigning.samples.states[row].tolist()) == board.bitboards()
         assert np.flatnonzero(resigning.samples.mask[row]).tolist() == board.legal_moves()
         visits = resigning.samples.policy[row]
         assert visits[move] > 0 and visits.sum() == pytest.approx(1)

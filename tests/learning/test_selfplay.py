@@ -9,14 +9,15 @@ import pytest
 import yaml
 from oracles.slow_othello import SlowOthello
 
+from probzero import games
 from probzero.config import Config, parse
-from probzero.games.othello import parse_moves
 from probzero.learning.dataset import read_samples, write_samples
 from probzero.learning.selfplay import Shard, play_shard
 from probzero.network.inference import Evaluator
 from probzero.network.model import build
 
-SMOKE = Path(__file__).parent.parent / "config" / "smoke.yaml"
+SMOKE = Path(__file__).parents[2] / "config" / "smoke.yaml"
+RULES = games.make("othello", size=5)
 
 
 def configured(**selfplay: object) -> Config:
@@ -26,7 +27,8 @@ def configured(**selfplay: object) -> Config:
 
 
 def shard(config: Config, number: int = 0) -> Shard:
-    return play_shard(config, Evaluator(build(5, config.network, 1), 5, "cpu"), seed=0, iteration=1, shard=number)
+    evaluator = Evaluator(build(RULES.shape, config.network, 1), RULES, "cpu")
+    return play_shard(config, evaluator, seed=0, iteration=1, shard=number)
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +39,7 @@ def played() -> Shard:
 def test_recorded_games_replay_to_their_ends(played: Shard) -> None:
     for row in played.games.itertuples():
         board = SlowOthello.start(5)
-        moves = parse_moves(5, f"{row.opening_moves} {row.moves}")
+        moves = RULES.parse_moves(f"{row.opening_moves} {row.moves}")
         for move in moves:
             assert move in board.legal_moves()
             board = board.after(move)
@@ -53,8 +55,8 @@ def test_games_begin_after_as_many_random_plies_as_their_keys_say(played: Shard)
 
 
 def test_samples_of_a_shard_pass_verification(played: Shard, tmp_path: Path) -> None:
-    write_samples(tmp_path / "shard.bin", played.samples, 5)
-    again = read_samples(tmp_path / "shard.bin", 5)
+    write_samples(tmp_path / "shard.bin", played.samples, RULES)
+    again = read_samples(tmp_path / "shard.bin", RULES)
     assert np.array_equal(again.policy, played.samples.policy) and played.metrics["samples"] == len(again)
     assert 0 < again.valid.mean() <= 1
 

@@ -5,27 +5,25 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from oracles.slow_search import SlowSearch
 from searching import invented, played, searching
-from slow_search import SlowSearch
 
+from probzero import games
 from probzero.config import Targets
-from probzero.games.othello import othello
 from probzero.learning.dataset import Samples
 from probzero.learning.targets import extract, renormalised
 
+RULES = games.make("othello", size=5)
+START = tuple(RULES.start().tolist())
 
-def by_board(samples: Samples) -> dict[bytes, int]:
-    return {board.tobytes(): row for row, board in enumerate(samples.board)}
 
-
-def planes(position: tuple[int, int]) -> bytes:
-    return np.array([word >> k & 1 for word in position for k in range(25)], dtype=np.float32).tobytes()
+def by_state(samples: Samples) -> dict[tuple[int, ...], int]:
+    return {tuple(state): row for row, state in enumerate(samples.states.tolist())}
 
 
 def test_one_game_gives_the_targets_of_the_slow_extraction() -> None:
-    rules = othello(5)
     search = searching(games=1)
-    slow = SlowSearch(5, invented(rules), int(search.tree.game_key[0]), rules.start())
+    slow = SlowSearch(5, invented(RULES), int(search.graph.game_key[0]), START)
     game = torch.tensor([0])
     ply = 0
     while not slow.nodes[slow.root].terminal:
@@ -35,13 +33,13 @@ def test_one_game_gives_the_targets_of_the_slow_extraction() -> None:
         search.advance(game, action)
         slow.advance(int(action))
         ply += 1
-    samples = extract(search.tree, 1.0, Targets(), search.tree.root)
-    rows = by_board(samples)
+    samples = extract(search.graph, 1.0, Targets(), search.graph.root)
+    rows = by_state(samples)
     expected = slow.settled()
     assert len(expected) == len(rows) == len(samples.weight)
     with_reward = 0
     for node, weights, reward in expected:
-        row = rows[planes(node.position)]
+        row = rows[node.position]
         explored = node.actions[: node.tried]
         assert list(np.flatnonzero(samples.mask[row])) == sorted(explored)
         assert samples.policy[row][explored].tolist() == pytest.approx(weights, abs=2e-5)
@@ -58,17 +56,17 @@ def test_equal_positions_of_several_games_become_one_sample() -> None:
     search = searching(games=4)
     games = torch.arange(4)
     search.run(games, 6, 3, 0)
-    visits = int(search.tree.visits[search.tree.root].sum())
-    samples = extract(search.tree, 1.0, Targets(), search.tree.root)
-    rows = by_board(samples)
+    visits = int(search.graph.visits[search.graph.root].sum())
+    samples = extract(search.graph, 1.0, Targets(), search.graph.root)
+    rows = by_state(samples)
     assert len(rows) == len(samples.weight)
-    assert samples.weight[rows[planes(othello(5).start())]] == visits == 4 * 18
+    assert samples.weight[rows[START]] == visits == 4 * 18
 
 
 def test_without_a_terminal_in_the_graph_no_reward_target_is_valid() -> None:
     search = searching(games=1)
     search.run(torch.tensor([0]), 2, 2, 0)
-    samples = extract(search.tree, 1.0, Targets(), search.tree.root)
+    samples = extract(search.graph, 1.0, Targets(), search.graph.root)
     assert len(samples.valid) and not samples.valid.any() and not samples.reward.any()
 
 

@@ -1,4 +1,4 @@
-"""A small tree for backup, the equations read aloud in float64, and random graphs to try both on."""
+"""A small graph for backup, the equations read aloud in float64, and random graphs to try both on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WON, DRAWN, LOST = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
 
 @dataclass
-class Tree:
+class SmallGraph:
     """The tensors backup works on; the arrays are exactly as long as needed, so that a stray index is an error."""
 
     first_edge: torch.Tensor
@@ -26,12 +26,12 @@ class Tree:
     closed: torch.Tensor
 
     @staticmethod
-    def build(nodes: list[dict]) -> Tree:
+    def build(nodes: list[dict]) -> SmallGraph:
         """Each node: edges [(child or -1, policy)], and any of value, target, value_net, reward_net, closed."""
         counts = [len(node.get("edges", [])) for node in nodes]
         edges = [edge for node in nodes for edge in node.get("edges", [])]
         plain = (0.25, 0.5, 0.25)
-        return Tree(
+        return SmallGraph(
             torch.tensor([sum(counts[:i]) for i in range(len(counts))]),
             torch.tensor(counts),
             torch.tensor([child for child, _ in edges]),
@@ -45,18 +45,18 @@ class Tree:
         return range(int(self.first_edge[node]), int(self.first_edge[node] + self.edge_count[node]))
 
 
-def slow_backup(tree: Tree, levels: list[list[int]], temperature: float) -> Tree:
+def slow_backup(graph: SmallGraph, levels: list[list[int]], temperature: float) -> SmallGraph:
     """The equations read aloud: a node at a time, in Python's float64; returns float64 tensors.
 
-    Values are stored as float32 like the tree's. It matters for remnants such as 1e-50 of a draw: beside nothing but
+    Values are stored as float32 like the graph's. It matters for remnants such as 1e-50 of a draw: beside nothing but
     lost children they would take all the weight, and a float32 cannot hold them.
     """
-    search, net = tree.search.double().tolist(), tree.net.double().tolist()
-    policy, child = tree.edge_policy.double().tolist(), tree.edge_child.tolist()
-    closed = tree.closed.tolist()
+    search, net = graph.search.double().tolist(), graph.net.double().tolist()
+    policy, child = graph.edge_policy.double().tolist(), graph.edge_child.tolist()
+    closed = graph.closed.tolist()
     for node in (node for level in levels for node in level):
-        explored = [e for e in tree.edges(node) if child[e] >= 0]
-        unexplored = [e for e in tree.edges(node) if child[e] < 0]
+        explored = [e for e in graph.edges(node) if child[e] >= 0]
+        unexplored = [e for e in graph.edges(node) if child[e] < 0]
         mass = min(1.0, max(0.0, 1.0 - sum(policy[e] for e in unexplored)))
         raw = []
         for e in explored:
@@ -81,13 +81,13 @@ def slow_backup(tree: Tree, levels: list[list[int]], temperature: float) -> Tree
         closed[node] = not unexplored and all(closed[child[e]] for e in explored)
     doubles = (torch.tensor(x, dtype=torch.float64) for x in (policy, search))
     new_policy, new_search = doubles
-    return Tree(
-        tree.first_edge, tree.edge_count, tree.edge_child, new_policy, new_search, tree.net, torch.tensor(closed)
+    return SmallGraph(
+        graph.first_edge, graph.edge_count, graph.edge_child, new_policy, new_search, graph.net, torch.tensor(closed)
     )
 
 
 def random_forest(seed: int, games: int = 4, most_edges: int = 6, depth: int = 5, width: int = 4):
-    """Return tree, levels and game of each node: DAGs of several depths with their nodes and edges mixed together.
+    """Return graph, levels and game of each node: DAGs of several depths with their nodes and edges mixed together.
 
     Children are one or two ranks deeper and often shared; there are passes, terminals, unexplored edges, and nodes
     that are left untouched.
@@ -120,4 +120,4 @@ def random_forest(seed: int, games: int = 4, most_edges: int = 6, depth: int = 5
                 touched.setdefault(rank, []).append(node)
         nodes.append(new)
     levels = [touched[rank] for rank in sorted(touched, reverse=True)]
-    return Tree.build(nodes), levels, {node: 3 * game + 1 for node, (game, _) in enumerate(slots)}
+    return SmallGraph.build(nodes), levels, {node: 3 * game + 1 for node, (game, _) in enumerate(slots)}

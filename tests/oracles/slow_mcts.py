@@ -10,12 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import torch
+from oracles.connect_four_search import ConnectFourBoard
 from oracles.slow_othello import SlowOthello
 
 
 @dataclass
 class SlowNode:
-    board: SlowOthello
+    board: SlowOthello | ConnectFourBoard
     actions: list[int] = field(default_factory=list)  # in order of falling prior
     prior: list[float] = field(default_factory=list)
     visits: list[int] = field(default_factory=list)
@@ -28,7 +29,7 @@ class SlowNode:
 class SlowMcts:
     """`kind`: puct, or minmax for the logarithmic constant, scaled Q and untried moves first, or ucb1."""
 
-    def __init__(self, board: SlowOthello, evaluate: Callable, kind: str, c: float) -> None:
+    def __init__(self, board: SlowOthello | ConnectFourBoard, evaluate: Callable, kind: str, c: float) -> None:
         self.evaluate, self.kind, self.c = evaluate, kind, c
         self.root = SlowNode(board)
         self.expand(self.root)
@@ -41,13 +42,10 @@ class SlowMcts:
             margin = node.board.margin()
             node.value = float((margin > 0) - (margin < 0))
             return
-        size = node.board.size
-        legal = torch.zeros(1, size * size + 1, dtype=torch.bool)
-        legal[0, moves] = True
-        own, opp = node.board.bitboards()
-        prior, value, _ = self.evaluate(torch.tensor([own]), torch.tensor([opp]), legal)
-        node.actions = sorted(moves, key=lambda move: (-float(prior[0, move]), move))
-        node.prior = [float(prior[0, move]) for move in node.actions]
+        priors, value, _ = self.evaluate(torch.tensor([node.board.bitboards()]), torch.tensor([moves]))
+        prior = dict(zip(moves, priors[0].tolist(), strict=True))
+        node.actions = sorted(moves, key=lambda move: (-prior[move], move))
+        node.prior = [prior[move] for move in node.actions]
         node.visits = [0] * len(moves)
         node.total = [0.0] * len(moves)
         node.value = float(value[0, 0] - value[0, 2])

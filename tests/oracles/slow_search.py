@@ -6,7 +6,7 @@ Shares with the library only the rules' slow twin, the evaluator given to it and
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -52,13 +52,15 @@ class SlowNode:
 
 
 class SlowSearch:
-    def __init__(self, size: int, evaluate: Callable, game_key: int, start: Position) -> None:
+    """Othello's; another game is another `board` and `rank`."""
+
+    def __init__(self, size: int, evaluate: Callable, game_key: int, start: Sequence[int]) -> None:
         self.size = size
         self.evaluate = evaluate
         self.game_key = game_key
         self.nodes: dict[Position, SlowNode] = {}
-        self.root = start
-        self.visit_leaf(start)
+        self.root: Position = (int(start[0]), int(start[1]))
+        self.visit_leaf(self.root)
 
     def board(self, position: Position) -> SlowOthello:
         return SlowOthello.from_bitboards(self.size, *position)

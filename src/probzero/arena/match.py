@@ -35,7 +35,7 @@ def play_matches(
 
 
 def play_match(game: Game, openings: Openings, one: Named, other: Named, keys: tuple[str | int, ...]) -> pd.DataFrame:
-    """Play every opening twice; `one` moves first from the opening in the first game of each pair, `other` in the second.
+    """Play every opening twice; `one` goes on from it in the first game of each pair, `other` in the second.
 
     Columns: first and second (who moved first and second from the start), opening, opening_moves, moves, plies, margin
     (if the game has one) and result for the first.

@@ -12,38 +12,51 @@ from unittest import mock
 
 import torch
 
+from probzero import games
+from probzero.arms import ARMS, load
 from probzero.benchmarks.rows import Row
 from probzero.config import Config
-from probzero.games.othello import SIZES, Othello
-from probzero.learning import selfplay, targets
-from probzero.learning.played import PlayedMoves
+from probzero.games.base import Game
+from probzero.learning import selfplay
 from probzero.network.inference import Evaluator, resolve_device
 from probzero.network.model import build
 from probzero.random_keys import key
-from probzero.search import graph, mcts, particle
+from probzero.search.backends import choose
+from probzero.search.base import GraphSearch
 from probzero.search.evaluation import CachedEvaluation
-from probzero.search.graph import GraphSearch
 
 GAMES = (16, 64, 256, 1024)
 PARTICLES = ((1, 64), (4, 16), (8, 8), (16, 4), (64, 1))
 NETWORKS = ((2, 16), (4, 32), (4, 48), (10, 48), (10, 64))
-# Which functions make up a component, as (where the name is looked up, name). Time goes to the innermost of them.
-COMPONENTS: dict[str, list[tuple[Any, str]]] = {
-    "network": [(Evaluator, "__call__")],
-    "cache": [(CachedEvaluation, "__call__")],
-    "rules": [(graph, "reach"), *((Othello, name) for name in ("legal", "place", "rank", "result", "terminal"))],
-    "expansion": [(graph, "settle"), (GraphSearch, "_evaluate")],
-    "selection": [(particle, "descend"), (mcts, "_select_compiled")],
-    "backup": [(particle, "backup"), (mcts, "_add_results_compiled")],
-    "sampling": [(selfplay, "sample"), (GraphSearch, "advance")],
-    "targets": [(targets, "extract"), (PlayedMoves, "samples")],
-}
+
+
+def game_of(config: Config) -> Game:
+    return games.make(config.game.name, **config.game.options)
 
 
 def evaluator_of(config: Config) -> Evaluator:
     """Return an untrained network of a configuration."""
-    model = build(config.game.size, config.network, key(config.experiment, "bench"))
-    return Evaluator(model.eval(), config.game.size, resolve_device(config.selfplay.device))
+    game = game_of(config)
+    model = build(game.shape, config.network, key(config.experiment, "bench"))
+    return Evaluator(model.eval(), game, resolve_device(config.selfplay.device))
+
+
+def parts_of(config: Config, evaluator: Evaluator) -> dict[str, list[tuple[Any, str]]]:
+    """Return which methods make up each component, as (owner, name). Time goes to the innermost of them."""
+    backend, game = type(choose(evaluator.game, evaluator.device)), type(evaluator.game)
+    return {
+        "network": [(Evaluator, "__call__")],
+        "cache": [(CachedEvaluation, "__call__")],
+        "rules": [
+            (backend, "open_nodes"),
+            *((game, name) for name in ("legal", "play", "rank", "outcome", "finished")),
+        ],
+        "expansion": [(backend, "expand"), (GraphSearch, "_evaluate")],
+        "selection": [(backend, "descend"), (backend, "select")],
+        "backup": [(backend, "backup"), (backend, "add_results")],
+        "sampling": [(selfplay, "sample"), (GraphSearch, "advance")],
+        "targets": [(load(ARMS[config.search.algorithm].record), "samples")],
+    }
 
 
 def played(config: Config, evaluator: Evaluator) -> dict[str, Any]:
@@ -56,7 +69,7 @@ def components(config: Config) -> Iterator[Row]:
     """Share of a shard's time by component."""
     evaluator = evaluator_of(config)
     played(config.changed(selfplay={"games": 2}), evaluator)  # loads compiled code
-    with Stopwatch(COMPONENTS) as watch:
+    with Stopwatch(parts_of(config, evaluator)) as watch:
         seconds = played(config, evaluator)["seconds"]
     for name, spent in watch.seconds.items():
         yield Row("self-play", config.name, f"share of time: {name}", spent / seconds)
@@ -104,17 +117,18 @@ class Stopwatch:
 
 def growth(config: Config) -> Iterator[Row]:
     """Leaf evaluations per second by games in flight, particles a batch, board and network."""
-    cases = {f"{games} games": config.changed(selfplay={"games": games}) for games in GAMES}
+    cases = {f"{count} games": config.changed(selfplay={"games": count}) for count in GAMES}
     cases |= {
         f"{particles} x {batches} particles": config.changed(
             selfplay={"games": 64, "particles": particles, "batches": batches}
         )
         for particles, batches in PARTICLES
     }
-    cases |= {
-        f"board {size}x{size}": config.changed(game={"size": size}, selfplay={"games": 32, "batches": 4})
-        for size in SIZES
-    }
+    for option, choices in config.game.entry.options.items():
+        for choice in choices:
+            setting = config.changed(game={option: choice}, selfplay={"games": 32, "batches": 4})
+            shape = game_of(setting).shape
+            cases[f"board {shape.height}x{shape.width}"] = setting
     cases |= {
         f"network {blocks}x{channels}": config.changed(
             network={"blocks": blocks, "channels": channels}, selfplay={"games": 64, "batches": 4}

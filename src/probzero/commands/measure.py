@@ -8,11 +8,10 @@ from pathlib import Path
 import pandas as pd
 import torch
 
-from probzero import config
+from probzero import config, games
 from probzero.commands import arguments, progress
 from probzero.errors import bad
 from probzero.files import write_csv
-from probzero.games.othello import othello
 from probzero.network.checkpoint import load_checkpoint
 from probzero.network.inference import Evaluator, resolve_device
 from probzero.report.study.inputs import COSTS
@@ -38,19 +37,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     settings = config.load(args.config, NEEDS)
-    truth, rules = settings.truth, othello(settings.game.size)
+    truth, game = settings.truth, games.make(settings.game.name, **settings.game.options)
     torch.set_num_threads(truth.threads)
-    positions = read_positions(args.positions, rules)
+    positions = read_positions(args.positions, game)
     costs = cumulative_costs(args.selfplay, args.training)
     parts = []
     for path in args.checkpoints or [None]:
         evaluator, iteration = None, 0
         if path is not None:
-            model, info = load_checkpoint(path, rules.size)
-            evaluator, iteration = Evaluator(model, rules.size, resolve_device(truth.device)), info.iteration
+            model, info = load_checkpoint(path, game)
+            evaluator, iteration = Evaluator(model, game, resolve_device(truth.device)), info.iteration
         if iteration not in costs.index:
             raise bad("measures", "--selfplay, --training", f"metrics up to iteration {iteration}", costs.index.max())
-        factory = SearchFactory(rules, evaluator, settings.search, truth.capacity, "truth.capacity")
+        factory = SearchFactory(game, evaluator, settings.search, truth.capacity, "truth.capacity")
         kept = kept_table(factory, evaluator, positions, truth.particles, truth.batches, args.seed)
         kept = kept.groupby(["particles", "phase"])[["positions", "kept"]].sum().reset_index()
         parts.append(kept.assign(iteration=iteration))

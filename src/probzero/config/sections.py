@@ -26,15 +26,12 @@ def _different(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return values
 
 
-def _rising(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(sorted(values))
-
-
 # Types of several settings; `allowed` is what errors and docs/configuration.md say of them, where it cannot be derived.
 # In patterns \z is the end of the text: unlike Python's $ it lets no line break through.
 T = TypeVar("T")
 List = Annotated[tuple[T, ...], BeforeValidator(_tuple)]
 Distinct = Annotated[List[T], AfterValidator(_different), Field(json_schema_extra={"uniqueItems": True})]
+Rising = Annotated[Distinct[T], AfterValidator(lambda values: tuple(sorted(values)))]
 Pair = Annotated[
     tuple[Annotated[int, Field(ge=0, le=200)], Annotated[float, Field(ge=0, le=1000)]], BeforeValidator(_tuple)
 ]
@@ -237,9 +234,7 @@ class Training(_Job):
 class Arena(_SearchJob):
     """The tournament of checkpoints and players without a network."""
 
-    checkpoints: Annotated[Distinct[Checkpoint], AfterValidator(_rising)] = Field(
-        min_length=2, description="iterations that meet in the tournament"
-    )
+    checkpoints: Rising[Checkpoint] = Field(min_length=2, description="iterations that meet in the tournament")
     anchors: Distinct[Anchor] = Field(description="players without a network that join the tournament")
     openings: int = Field(ge=1, le=100_000, description="distinct openings of a pairing; each is played twice")
     opening_plies: int = Field(ge=0, le=60, description="random plies of an opening")
@@ -250,9 +245,7 @@ class Truth(_SearchJob):
     """Measurements against exact solutions, for games that are solved."""
 
     per_stratum: int = Field(ge=1, le=100_000, description="evaluated positions of each disc count and source")
-    batches: Annotated[Distinct[Batches], AfterValidator(_rising)] = Field(
-        min_length=1, description="simulation batches of each measured search budget"
-    )
+    batches: Rising[Batches] = Field(min_length=1, description="simulation batches of each measured search budget")
     openings: int = Field(ge=1, le=100_000, description="openings played against the perfect player")
     opening_plies: int = Field(ge=0, le=60, description="random plies of an opening")
     games_from_start: int = Field(ge=0, le=100_000, description="games against it from the start")

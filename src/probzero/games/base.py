@@ -20,7 +20,8 @@ A state is seen by the player to move; whose turn it is, is bookkeeping of those
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, wraps
 from types import ModuleType
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -54,6 +55,9 @@ class Symmetries(NamedTuple):
     actions: np.ndarray  # [S, A] the same for actions
 
 
+ARRAY_FORM = ("legal", "play", "outcome", "rank", "encode", "turn", "finished", "phase", "margin")
+
+
 class Game(ABC):
     """The rules of one game with its options."""
 
@@ -71,6 +75,13 @@ class Game(ABC):
 
     def __init__(self, **options: int) -> None:
         self.options = options
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        """A game without tensor form still takes tensors of a processor's memory, which numpy can see as arrays."""
+        super().__init_subclass__(**keywords)
+        for name in ARRAY_FORM if not cls.tensor_form else ():
+            if name in vars(cls):
+                setattr(cls, name, _through_arrays(vars(cls)[name]))
 
     @property
     def actions(self) -> int:
@@ -193,6 +204,18 @@ class Game(ABC):
     def loops(self, template: str) -> ModuleType:
         """Return a template of loops over the compiled form."""
         return compiled.load(template, self.identity, rules=self.rules)
+
+
+def _through_arrays(method: Callable[..., np.ndarray]) -> Callable[..., Any]:
+    """Return a method that also takes tensors in the place of arrays, and then gives one."""
+
+    @wraps(method)
+    def wrapped(game: Game, *given: Any) -> Any:
+        if not isinstance(given[0], torch.Tensor):
+            return method(game, *given)
+        return torch.from_numpy(np.ascontiguousarray(method(game, *(part.numpy() for part in given))))
+
+    return wrapped
 
 
 def list_moves(legal: Array, most: int) -> Array:

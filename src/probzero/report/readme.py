@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
+from tabulate import tabulate
 
 from probzero import files
 from probzero.errors import bad
@@ -86,7 +87,7 @@ def _expected(results: Path) -> str:
     ]
     for share, budget in zip((0.95, 0.98), searched, strict=True):
         rows.append((f"first keeps {100 * share:.0f} % with {budget} particles", reached(share, budget)))
-    return _markdown(("what", "number to expect"), rows)
+    return _table(("what", "number to expect"), rows)
 
 
 def _study(results: Path, roles: Collection[str]) -> str:
@@ -107,7 +108,7 @@ def _study(results: Path, roles: Collection[str]) -> str:
 
     searched = f"{study.largest} leaf evaluations a move, %"
     heads = ("variant", "policy alone, %", searched, f"Elo to {label}", "network calls", "self-play, min")
-    return _markdown(heads, [row(name) for name in study.names if study.described[name].role in roles])
+    return _table(heads, [row(name) for name in study.names if study.described[name].role in roles])
 
 
 def _settings(results: Path) -> str:
@@ -126,27 +127,7 @@ def _settings(results: Path) -> str:
 
     searched = f"{study.largest} particles"
     less = ("policy, less default", f"{searched}, less default", "Elo to default")
-    return _markdown(("variant", "what is different", "policy alone", searched, *less), map(row, study.names))
-
-
-def _speed(results: Path) -> str:
-    """Speed of self-play beside that of its network."""
-    table = read_table(results / "bench" / "selfplay.csv", {"scale": str, "network": str})
-    speeds = ("raw network, positions/s", "leaf evaluations/s", "ratio", "time in the network", "cache hits")
-    rows = [
-        (
-            f"`{row['scale']}`",
-            row["network"].replace("x", " × "),
-            row["games"],
-            f"{row['raw_network_per_second']:,.0f}",
-            f"{row['leaves_per_second']:,.0f}",
-            f"{row['leaves_to_raw']:.2f}",
-            f"{_percent(row['network_share'])} %",
-            f"{_percent(row['cache_hit_share'], 0)} %",
-        )
-        for _, row in table.iterrows()
-    ]
-    return _markdown(("scale", "network", "games", *speeds), rows)
+    return _table(("variant", "what is different", "policy alone", searched, *less), map(row, study.names))
 
 
 TABLES: dict[str, Callable[[Path], str]] = {
@@ -154,7 +135,6 @@ TABLES: dict[str, Callable[[Path], str]] = {
     "systems": lambda results: _study(results, [role for role in ROLES if role != ABLATION]),
     "study": lambda results: _study(results, ROLES),
     "settings": _settings,
-    "speed": _speed,
 }
 
 
@@ -193,8 +173,8 @@ def _one(table: pd.DataFrame, **values: object) -> Row:
     return row
 
 
-def _percent(share: float, digits: int = 1) -> str:
-    return f"{100 * share:.{digits}f}"
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}"
 
 
 def _range(row: Row, name: str) -> str:
@@ -211,7 +191,5 @@ def _signed(row: Row, value: str, low: str, high: str, scale: float, digits: int
     return "0" if row[value] == 0 else f"{number} ({ends[0]} to {ends[1]})"
 
 
-def _markdown(heads: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    lines = [" | ".join(map(str, cells)) for cells in (heads, *rows)]
-    rule = "|".join(["---"] * (lines[0].count(" | ") + 1))
-    return "\n".join(f"| {line} |" if number else f"| {line} |\n|{rule}|" for number, line in enumerate(lines))
+def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    return tabulate(rows, list(heads), tablefmt="github", disable_numparse=True)

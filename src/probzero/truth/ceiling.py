@@ -22,7 +22,7 @@ ROUNDS = 10  # steps of the learning-rate schedule
 
 
 def exact_samples(game: Game, states: np.ndarray, threads: int) -> Samples:
-    """Return samples of states [n, words]: all moves that keep the result share the policy, value and reward are exact."""
+    """Return samples of states [n, words] with exact values; all moves that keep the result share the policy."""
     check_solvable(game)
     labels = label(game, states, margins=False, threads=threads, progress=False)
     keeps = keeps_result(labels).astype(np.float32)
@@ -64,6 +64,5 @@ def train_ceiling(
     state: OptimizerState = {}
     metrics: dict[str, Any] = {}
     for turn in range(1, ROUNDS + 1):
-        draws = key("ceiling", seed_key, turn)
-        state, metrics = train(model, state, [data], schedule, game, turn, draws, device)
+        state, metrics = train(model, state, [data], schedule, game, turn, key("ceiling", seed_key, turn), device)
     return model, {**metrics, "positions": len(states), "samples": samples // ROUNDS * ROUNDS}

@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles.connect_four_search import ConnectFourBoard
+from oracles.slow_mcts import SlowMcts, SlowNode
 from oracles.slow_othello import SlowOthello
-from searching import invented, played, searching
-from slow_mcts import SlowMcts, SlowNode
+from searching import FORMS, backend_of, invented, played, searching
 
-from probzero import wdl
+from probzero import compiled, wdl
+from probzero import games as known_games
 from probzero.config import Search
-from probzero.games.othello import othello
 from probzero.network.inference import Evaluation
 from probzero.random_keys import key
+from probzero.search.arrays import Scoring
+from probzero.search.backends.base import Paths
 from probzero.search.build import SearchFactory
 from probzero.search.choice import Moves, best, sample, tempered
-from probzero.search.mcts import MctsSearch, Paths, add_results_in_step
-from probzero.search.playouts import random_results
+from probzero.search.mcts import MctsSearch
 from probzero.search.scores import scores
+
+PATHS = compiled.load("probzero.search.loops.paths")
+OTHELLO = known_games.make("othello", size=5)
+CONNECT_FOUR = known_games.make("connect_four", width=5, height=4)
 
 PUCT = Search(
     splitting="systematic", temperature=1.0, cache=False, algorithm="puct", transpositions=False, exploration=1.5
@@ -34,12 +41,22 @@ UCB1 = PUCT.model_copy(update={"algorithm": "ucb1", "exploration": math.sqrt(2)}
 KINDS = {"puct": PUCT, "minmax": MINMAX}
 
 
+@cache
+def scoring(settings: Search) -> Scoring:
+    return searching(4, games=1, settings=settings, capacity=100).scoring
+
+
 def score_row(
     settings: Search, visits: list[int], total: list[float], prior: list[float], low: float = -1, high: float = 1
 ) -> list[float]:
+    """The scores of the moves of one node; both forms must give them."""
     rows = (torch.tensor([visits]), torch.tensor([total], dtype=torch.float64), torch.tensor([prior]))
     bounds = (torch.tensor([bound], dtype=torch.float64) for bound in (low, high))
-    return scores(settings, *rows, *bounds)[0].tolist()
+    found = scores(scoring(settings), *rows, *bounds)[0].tolist()
+    given = zip(visits, total, np.float32(prior), strict=True)
+    loop = [PATHS._score(n, sum(visits), w, p, low, high, scoring(settings)) for n, w, p in given]
+    assert loop == pytest.approx(found, rel=1e-12)
+    return found
 
 
 def test_puct_on_paper() -> None:
@@ -94,51 +111,61 @@ def test_ucb1_with_rewards_of_zero_and_one_is_ours_with_results_of_one_and_minus
     assert found == pytest.approx(expected)
 
 
-def test_results_go_up_with_alternating_sign() -> None:
-    search = searching(games=1, settings=PUCT)
-    tree = search.tree
+@pytest.mark.parametrize("form", FORMS)
+def test_results_go_up_with_alternating_sign(form: str) -> None:
+    search = searching(games=1, settings=PUCT, form=form)
+    graph = search.graph
     # a path of three moves, made by hand from the edges at hand: the leaf's player to move has lost
     game = torch.tensor([0])
     search.run(game, 1, 12, 0)
-    tree.edge_visits[:] = 0
+    graph.edge_visits[:] = 0
     search.edge_value[:] = 0
-    edges = [int(tree.first_edge[tree.root[0]])]
+    search.low[:], search.high[:] = math.inf, -math.inf
+    edges = [int(graph.first_edge[graph.root[0]])]
     for _ in range(2):
-        edges.append(int(tree.first_edge[int(tree.edge_child[edges[-1]])]))
+        edges.append(int(graph.first_edge[int(graph.edge_child[edges[-1]])]))
+    child = int(graph.edge_child[edges[-1]])
+    graph.edge_child[edges[-1]] = max(child, ~child)  # explored from now on
     path = torch.zeros(1, 8, dtype=torch.int64)
     path[0, :3] = torch.tensor(edges)
-    leaf = tree.edge_child[edges[-1]][None].clamp(min=0)
-    paths = Paths(tree.root[game], game, path, leaf)
-    add_results_in_step(search, paths, torch.tensor([-1.0], dtype=torch.float64))
+    paths = Paths(graph.root[game], game, path, graph.edge_child[edges[-1]][None])
+    graph.backend.add_results(search, paths, torch.tensor([-1.0], dtype=torch.float64))
     assert [search.edge_value[edge].item() for edge in edges] == [1.0, -1.0, 1.0]
-    assert [int(tree.edge_visits[edge]) for edge in edges] == [1, 1, 1]
+    assert [int(graph.edge_visits[edge]) for edge in edges] == [1, 1, 1]
     assert (float(search.low[0]), float(search.high[0])) == (-1.0, 1.0)
 
 
-def same_tree(search: MctsSearch, node: int, slow: SlowNode) -> int:
+def same_graph(search: MctsSearch, node: int, slow: SlowNode) -> int:
     """Compare visits and sums below a node; return how many nodes were compared."""
-    tree = search.tree
+    graph = search.graph
     if not slow.expanded:
         return 0
-    first, count = int(tree.first_edge[node]), int(tree.edge_count[node])
+    first, count = int(graph.first_edge[node]), int(graph.edge_count[node])
     edges = range(first, first + count)
-    assert [int(tree.edge_action[edge]) for edge in edges] == slow.actions
-    assert [int(tree.edge_visits[edge]) for edge in edges] == slow.visits
+    assert [int(graph.edge_action[edge]) for edge in edges] == slow.actions
+    assert [int(graph.edge_visits[edge]) for edge in edges] == slow.visits
     assert [float(search.edge_value[edge]) for edge in edges] == pytest.approx(slow.total, abs=1e-4)
-    return 1 + sum(same_tree(search, int(tree.edge_child[first + k]), child) for k, child in slow.children.items())
+    return 1 + sum(same_graph(search, int(graph.edge_child[first + k]), child) for k, child in slow.children.items())
 
 
+SLOW = {
+    "othello": (OTHELLO, SlowOthello.start(5)),
+    "connect four": (CONNECT_FOUR, ConnectFourBoard.from_bitboards(5, 4, 0, 0)),
+}
+
+
+@pytest.mark.parametrize("game", SLOW)
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("in_step", [False, True])
-def test_a_whole_game_is_searched_like_the_slow_twin(kind: str, in_step: bool) -> None:
-    rules, settings = othello(5), KINDS[kind]
-    search = searching(games=2, settings=settings, in_step=in_step)
-    slow = SlowMcts(SlowOthello.from_bitboards(5, *rules.start()), invented(rules), kind, settings.exploration)
+@pytest.mark.parametrize("form", FORMS)
+def test_a_whole_game_is_searched_like_the_slow_twin(kind: str, form: str, game: str) -> None:
+    (rules, board), settings = SLOW[game], KINDS[kind]
+    search = searching(games=2, settings=settings, form=form, rules=rules)
+    slow = SlowMcts(board, invented(rules), kind, settings.exploration)
     games, compared = torch.arange(2), 0
     for ply in range(6):
         search.run(games, 5, 8, ply)
         slow.run(40)
-        compared += same_tree(search, int(search.tree.root[0]), slow.root)
+        compared += same_graph(search, int(search.graph.root[0]), slow.root)
         assert float(search.value(games)[0]) == pytest.approx(sum(slow.root.total) / sum(slow.root.visits), abs=1e-5)
         action = played(search, games, 0.0, ply)
         search.advance(games, action)
@@ -160,8 +187,8 @@ def test_without_transpositions_every_node_has_one_parent(algorithm: str) -> Non
             games=2, settings=PUCT.model_copy(update={"algorithm": algorithm, "transpositions": transpositions})
         )
         search.run(torch.arange(2), 8, 60, 0)
-        tree = search.tree
-        child = tree.edge_child[1 : tree.edges]
+        graph = search.graph
+        child = graph.edge_child[1 : graph.edges]
         child = torch.where(child < 0, ~child, child)
         assert (child.bincount().max() == 1) == (not transpositions)
 
@@ -175,12 +202,12 @@ def test_without_reuse_a_move_begins_with_an_empty_graph(algorithm: str) -> None
         )
         search.run(games, 8, 8, 0)
         search.advance(games, best(search.moves(games)))
-        assert bool((search.tree.visits[search.tree.root] > 0).all()) == reuse
-        before = search.tree.own[search.tree.root].clone()
+        assert bool((search.graph.visits[search.graph.root] > 0).all()) == reuse
+        before = search.graph.states(search.graph.root).clone()
         search.run(games, 8, 2, 1)
-        assert (search.tree.own[search.tree.root] == before).all()
+        assert torch.equal(search.graph.states(search.graph.root), before)
         if not reuse:
-            assert (search.tree.edge_visits[search.tree.edges_of(search.tree.root).index].sum(1) == 16).all()
+            assert (search.graph.edge_visits[search.graph.edges_of(search.graph.root).index].sum(1) == 16).all()
 
 
 @pytest.mark.parametrize("algorithm", ["puct", "particle"])
@@ -198,16 +225,16 @@ def test_a_budget_of_leaves_is_spent_to_the_last_and_not_exceeded(algorithm: str
 
 def test_noise_is_at_the_root_alone_and_leaves_a_distribution() -> None:
     search = searching(games=2, settings=PUCT)
-    games, tree = torch.arange(2), search.tree
+    games, graph = torch.arange(2), search.graph
     search.run(games, 1, 10, 0)
-    before = tree.edge_policy.clone()
+    before = graph.edge_policy.clone()
     search.add_noise(games, 0.25, 0.5, 0)
-    roots = tree.edges_of(tree.root[games])
-    changed = (tree.edge_policy != before).nonzero()[:, 0]
+    roots = graph.edges_of(graph.root[games])
+    changed = (graph.edge_policy != before).nonzero()[:, 0]
     assert set(changed.tolist()) == set(roots.index[roots.real].tolist())
-    assert (tree.edge_policy[roots.index] * roots.real).sum(1).tolist() == pytest.approx([1, 1])
-    assert (tree.edge_policy[roots.index[roots.real]] >= 0.75 * before[roots.index[roots.real]] - 1e-6).all()
-    assert tree.edge_policy[roots.index[0]].tolist() != tree.edge_policy[roots.index[1]].tolist()  # by the game's key
+    assert (graph.edge_policy[roots.index] * roots.real).sum(1).tolist() == pytest.approx([1, 1])
+    assert (graph.edge_policy[roots.index[roots.real]] >= 0.75 * before[roots.index[roots.real]] - 1e-6).all()
+    assert graph.edge_policy[roots.index[0]].tolist() != graph.edge_policy[roots.index[1]].tolist()  # by the game's key
 
 
 def test_noise_is_dirichlet() -> None:
@@ -216,7 +243,7 @@ def test_noise_is_dirichlet() -> None:
     search = searching(games=count, settings=PUCT, capacity=20_000)
     games = torch.arange(count)
     search.add_noise(games, 1.0, alpha, 0)
-    noise = search.tree.edge_policy[search.tree.edges_of(search.tree.root).index].numpy()
+    noise = search.graph.edge_policy[search.graph.edges_of(search.graph.root).index].numpy()
     assert noise.shape == (count, 4)
     assert noise.mean(0) == pytest.approx([0.25] * 4, abs=0.02)
     assert noise.var(0) == pytest.approx([0.1875 / (4 * alpha + 1)] * 4, rel=0.1)
@@ -251,14 +278,14 @@ def test_moves_are_drawn_by_weight_and_never_untried() -> None:
     assert set(sample(many, keys, 0, temperature=0.0).tolist()) == {12}
 
 
-def test_playouts_of_a_finished_game_are_its_result_and_of_others_lie_between() -> None:
-    rules = othello(5)
-    own, opp = torch.tensor([(1 << 25) - 1, 0, 7]), torch.tensor([0, (1 << 25) - 1, (1 << 25) - 1 - 7])
-    assert random_results(rules, own, opp, torch.arange(3)).tolist() == [1, -1, -1]
-    black, white = rules.start()
+@pytest.mark.parametrize("form", FORMS)
+def test_playouts_of_a_finished_game_are_its_result_and_of_others_lie_between(form: str) -> None:
+    playouts, full = backend_of(OTHELLO, form).playouts, (1 << 25) - 1
+    assert playouts(torch.tensor([[full, 0], [0, full], [7, full - 7]]), torch.arange(3)).tolist() == [1, -1, -1]
     keys = torch.tensor([key("playout", game) for game in range(3000)])
-    results = random_results(rules, torch.full_like(keys, black), torch.full_like(keys, white), keys)
-    again = random_results(rules, torch.full_like(keys, black), torch.full_like(keys, white), keys)
+    starts = torch.from_numpy(OTHELLO.start()).repeat(len(keys), 1)
+    results = playouts(starts, keys)
+    again = playouts(starts, keys)
     assert (results == again).all() and set(results.tolist()) == {-1, 0, 1}
     expected = [slow_playout(game) for game in range(300)]
     spread = 3 * np.std(expected) * math.sqrt(1 / 300 + 1 / 3000)
@@ -267,34 +294,31 @@ def test_playouts_of_a_finished_game_are_its_result_and_of_others_lie_between() 
 
 def slow_playout(seed: int) -> int:
     draw = np.random.default_rng(seed)
-    board, sign = SlowOthello.from_bitboards(5, *othello(5).start()), 1
+    board, sign = SlowOthello.start(5), 1
     while board.legal_moves():
         board, sign = board.after(draw.choice(board.legal_moves())), -sign
     return sign * int(np.sign(board.margin()))
 
 
 def test_uct_sees_without_a_network_that_black_is_losing_on_the_smallest_board() -> None:
-    rules = othello(4)
+    rules = known_games.make("othello", size=4)
     factory = SearchFactory(rules, None, UCB1, 50_000, "capacity")
-    black, white = (torch.tensor([side] * 8) for side in rules.start())
-    search = factory.start(black, white, torch.arange(8))
+    search = factory.start(torch.from_numpy(rules.start()).repeat(8, 1), torch.arange(8))
     search.run(torch.arange(8), 10, 40, 0)
     assert (search.moves(torch.arange(8)).weight.sum(1) == 400).all()
     assert search.value(torch.arange(8)).double().mean() < 0  # Black loses 4×4 Othello
 
 
 def test_the_move_with_the_best_results_is_visited_most() -> None:
-    rules = othello(5)
-
-    def evaluate(own: torch.Tensor, opp: torch.Tensor, legal: torch.Tensor) -> Evaluation:
-        good = rules.placements(own, opp) & 1 == 0  # arbitrary but fixed
-        value = wdl.from_expectation(torch.where(good, 0.5, -0.5))
-        return Evaluation(legal / legal.sum(1, keepdim=True), value, value)
+    def evaluate(states: torch.Tensor, moves: torch.Tensor) -> Evaluation:
+        legal = OTHELLO.legal(states)
+        value = wdl.from_expectation(torch.where(legal[:, 0], -0.5, 0.5))  # arbitrary but fixed
+        return Evaluation((legal / legal.sum(1, keepdim=True)).gather(1, moves), value, value)
 
     search = searching(games=1, settings=PUCT, evaluate=evaluate)
     search.run(torch.tensor([0]), 1, 200, 0)
-    edges = search.tree.edges_of(search.tree.root)
-    visits = search.tree.edge_visits[edges.index][0]
+    edges = search.graph.edges_of(search.graph.root)
+    visits = search.graph.edge_visits[edges.index][0]
     mean = search.edge_value[edges.index][0] / visits
     assert int(mean.argmax()) == int(visits.argmax())
 

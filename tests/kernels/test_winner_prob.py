@@ -1,4 +1,4 @@
-"""winner_prob, both paths: the reference, and the Triton kernel in Triton's interpreter on the CPU."""
+"""winner_prob, all forms: the compiled loop, the reference, and the Triton kernel in Triton's interpreter."""
 
 from __future__ import annotations
 
@@ -10,31 +10,27 @@ import itertools
 import subprocess
 import sys
 from fractions import Fraction
-from types import SimpleNamespace
-from typing import cast
 
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from probzero.kernels.dispatch import takes_triton
+from kernel_forms import KERNEL_FORMS, winner_prob
 
 from probzero import wdl
-from probzero.errors import ProbZeroError
-from probzero.kernels import winner_prob
 from probzero.kernels.winner_prob import triton_kernel
 
 AWKWARD_SIZES = (1, 2, 7, 26, 33, 65)
 WON, DRAWN, LOST = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)  # of the child: LOST is a win for the parent
 
-both_paths = pytest.mark.parametrize("use_triton", [False, True], ids=["reference", "triton"])
+every_form = pytest.mark.parametrize("form", KERNEL_FORMS)
 
 
-def weigh(children: list, temperature: float = 1.0, use_triton: bool = False) -> torch.Tensor:
+def weigh(children: list, temperature: float = 1.0, form: str = "reference") -> torch.Tensor:
     """Return the weights [K] of one node's children, none of them masked."""
     values = torch.tensor([children], dtype=torch.float32)
-    return winner_prob(values, torch.ones(values.shape[:2], dtype=torch.bool), temperature, use_triton=use_triton)[0]
+    return winner_prob(values, torch.ones(values.shape[:2], dtype=torch.bool), temperature, form=form)[0]
 
 
 def enumerate_outcomes(triples: np.ndarray) -> np.ndarray:
@@ -77,110 +73,110 @@ triple = st.one_of(
 children = st.lists(triple, min_size=1, max_size=12)
 
 
-@both_paths
-def test_two_children_by_hand(use_triton):
+@every_form
+def test_two_children_by_hand(form):
     # raw_1 = .3·.5 + .5·(.5 + .4) = .60, raw_2 = .4·.2 + .1·(.2 + .3) = .13; squared (τ = 1/2): .36 and .0169.
     node = [(0.2, 0.3, 0.5), (0.5, 0.4, 0.1)]
-    assert weigh(node, use_triton=use_triton).tolist() == pytest.approx([0.60 / 0.73, 0.13 / 0.73], abs=1e-6)
-    assert weigh(node, 0.5, use_triton).tolist() == pytest.approx([0.36 / 0.3769, 0.0169 / 0.3769], abs=1e-6)
+    assert weigh(node, form=form).tolist() == pytest.approx([0.60 / 0.73, 0.13 / 0.73], abs=1e-6)
+    assert weigh(node, 0.5, form).tolist() == pytest.approx([0.36 / 0.3769, 0.0169 / 0.3769], abs=1e-6)
 
 
-@both_paths
+@every_form
 @pytest.mark.parametrize("K", [1, 2, 3, 5, 7])
-def test_agrees_with_the_enumeration_of_all_outcomes(K, use_triton):
+def test_agrees_with_the_enumeration_of_all_outcomes(K, form):
     values = torch.cat([random_triples(6, K, sharpness=s, seed=K) for s in (0.5, 3.0)])
-    weights = winner_prob(values, torch.ones(12, K, dtype=torch.bool), use_triton=use_triton)
+    weights = winner_prob(values, torch.ones(12, K, dtype=torch.bool), form=form)
     expected = np.stack([enumerate_outcomes(node) for node in values.numpy().astype(np.float64)])
     assert np.abs(weights.numpy() - expected).max() < 1e-5
 
 
-@both_paths
-def test_agrees_with_the_enumeration_where_a_win_a_draw_or_a_loss_is_proven(use_triton):
+@every_form
+def test_agrees_with_the_enumeration_where_a_win_a_draw_or_a_loss_is_proven(form):
     open_children = [(0.2, 0.3, 0.5), (0.6, 0.3, 0.1), (0.1, 0.1, 0.8)]
     for proven in ([LOST], [DRAWN], [WON], [WON, WON], [DRAWN, LOST], [DRAWN, WON]):
         node = [*open_children, *proven]
         expected = enumerate_outcomes(np.array(node))
-        assert weigh(node, use_triton=use_triton).numpy() == pytest.approx(expected, abs=1e-5)
+        assert weigh(node, form=form).numpy() == pytest.approx(expected, abs=1e-5)
 
 
-@both_paths
+@every_form
 @pytest.mark.parametrize("K", AWKWARD_SIZES)
-def test_agrees_with_exact_fractions_at_awkward_sizes(K, use_triton):
+def test_agrees_with_exact_fractions_at_awkward_sizes(K, form):
     values = random_triples(3, K, sharpness=4.0, seed=K)
     values[1, : (K + 1) // 2] = torch.tensor(DRAWN)
     values[2, :: max(1, K // 3)] = torch.tensor(LOST)
-    weights = winner_prob(values, torch.ones(3, K, dtype=torch.bool), use_triton=use_triton)
+    weights = winner_prob(values, torch.ones(3, K, dtype=torch.bool), form=form)
     expected = np.array([exact_formula(node) for node in values.numpy()])
     assert np.abs(weights.numpy() - expected).max() < 1e-6
 
 
-@both_paths
+@every_form
 @pytest.mark.parametrize("wins", [1, 2, 3, 30])
-def test_proven_wins_share_everything(wins, use_triton):
+def test_proven_wins_share_everything(wins, form):
     node = [LOST] * wins + [WON, DRAWN, (0.3, 0.3, 0.4)]
-    weights = weigh(node, use_triton=use_triton)
+    weights = weigh(node, form=form)
     assert weights[:wins].tolist() == pytest.approx([1 / wins] * wins, abs=1e-7)
     assert weights[wins:].max() < 1e-9
 
 
-@both_paths
+@every_form
 @pytest.mark.parametrize("temperature", [1.0, 0.1, 3.0])
 @pytest.mark.parametrize("triple", [WON, DRAWN, LOST], ids=["all-lost", "all-drawn", "all-won"])
 @pytest.mark.parametrize("K", AWKWARD_SIZES)
-def test_equal_children_get_equal_weights(K, triple, temperature, use_triton):
-    assert weigh([triple] * K, temperature, use_triton).tolist() == pytest.approx([1 / K] * K, abs=1e-7)
+def test_equal_children_get_equal_weights(K, triple, temperature, form):
+    assert weigh([triple] * K, temperature, form).tolist() == pytest.approx([1 / K] * K, abs=1e-7)
 
 
-@both_paths
+@every_form
 @pytest.mark.parametrize("draws", [1, 2, 40])
-def test_a_lost_child_gets_nothing_beside_drawn_ones(draws, use_triton):
-    weights = weigh([WON, *[DRAWN] * draws, WON], use_triton=use_triton)
+def test_a_lost_child_gets_nothing_beside_drawn_ones(draws, form):
+    weights = weigh([WON, *[DRAWN] * draws, WON], form=form)
     assert weights.tolist() == pytest.approx([0, *[1 / draws] * draws, 0], abs=1e-9)
 
 
-@both_paths
-def test_the_slightest_chance_of_a_win_outweighs_any_number_of_sure_draws(use_triton):
+@every_form
+def test_the_slightest_chance_of_a_win_outweighs_any_number_of_sure_draws(form):
     # Only child 0 can be the one best: sure draws always tie. Outcome by outcome, its weight is exactly 1.
     node = [(0.5, 0.5, 1e-30), *[DRAWN] * 30]
-    assert weigh(node, use_triton=use_triton)[0] == pytest.approx(1.0, abs=1e-6)
+    assert weigh(node, form=form)[0] == pytest.approx(1.0, abs=1e-6)
 
 
-@both_paths
-def test_masked_children_get_zero_and_change_nothing(use_triton):
+@every_form
+def test_masked_children_get_zero_and_change_nothing(form):
     values = random_triples(40, 9, seed=3)
     mask = torch.rand(40, 9, generator=torch.Generator().manual_seed(4)) < 0.5
-    weights = winner_prob(values, mask, use_triton=use_triton)
+    weights = winner_prob(values, mask, form=form)
     assert (weights[~mask] == 0).all()
     for row in range(40):
         kept = values[row : row + 1, mask[row]]
-        alone = winner_prob(kept, torch.ones(kept.shape[:2], dtype=torch.bool), use_triton=use_triton)
+        alone = winner_prob(kept, torch.ones(kept.shape[:2], dtype=torch.bool), form=form)
         assert torch.allclose(weights[row, mask[row]], alone[0], atol=1e-7)
 
 
-@both_paths
+@every_form
 @pytest.mark.parametrize("temperature", [1.0, 0.5])
-def test_a_node_without_children_gets_zeros_beside_others_that_have_some(temperature, use_triton):
+def test_a_node_without_children_gets_zeros_beside_others_that_have_some(temperature, form):
     mask = torch.tensor([[True, True], [False, False]])
-    weights = winner_prob(random_triples(2, 2), mask, temperature, use_triton=use_triton)
+    weights = winner_prob(random_triples(2, 2), mask, temperature, form=form)
     assert weights[1].tolist() == [0.0, 0.0]
     assert weights[0].sum().item() == pytest.approx(1.0, abs=1e-6)
 
 
-@both_paths
+@every_form
 @pytest.mark.parametrize("shape", [(0, 5), (3, 0), (0, 0)])
-def test_no_nodes_or_no_children_is_no_error(shape, use_triton):
-    weights = winner_prob(torch.zeros(*shape, 3), torch.zeros(shape, dtype=torch.bool), use_triton=use_triton)
+def test_no_nodes_or_no_children_is_no_error(shape, form):
+    weights = winner_prob(torch.zeros(*shape, 3), torch.zeros(shape, dtype=torch.bool), form=form)
     assert weights.shape == shape
 
 
-@both_paths
-def test_inputs_are_left_alone_and_may_be_views(use_triton):
+@every_form
+def test_inputs_are_left_alone_and_may_be_views(form):
     rows = random_triples(6, 2, 4)  # value_search of [n, K, 2, 3] is such a view
     values, mask = rows.transpose(1, 2)[:, :, 0], torch.ones(4, 6, dtype=torch.bool).T
     before = rows.clone()
-    weights = winner_prob(values, mask, use_triton=use_triton)
+    weights = winner_prob(values, mask, form=form)
     assert torch.equal(rows, before)
-    contiguous = winner_prob(values.clone().contiguous(), torch.ones(6, 4, dtype=torch.bool), use_triton=use_triton)
+    contiguous = winner_prob(values.clone().contiguous(), torch.ones(6, 4, dtype=torch.bool), form=form)
     assert torch.equal(weights, contiguous)
 
 
@@ -191,62 +187,57 @@ def test_the_reference_leaves_alone_values_that_already_have_its_working_layout(
     assert torch.equal(planes, before)
 
 
-@both_paths
+@every_form
 @settings(max_examples=60, deadline=None)
 @given(children=children, temperature=st.sampled_from([1.0, 0.25, 2.0]), data=st.data())
-def test_weights_sum_to_one_and_follow_their_children(use_triton, children, temperature, data):
+def test_weights_sum_to_one_and_follow_their_children(form, children, temperature, data):
     order = data.draw(st.permutations(range(len(children))))
-    weights = weigh(children, temperature, use_triton)
+    weights = weigh(children, temperature, form)
     assert (weights >= 0).all()
     assert weights.sum().item() == pytest.approx(1.0, abs=1e-6)
-    permuted = weigh([children[i] for i in order], temperature, use_triton)
+    permuted = weigh([children[i] for i in order], temperature, form)
     assert torch.allclose(permuted, weights[list(order)], atol=1e-6)
 
 
+@every_form
 @settings(max_examples=60, deadline=None)
 @given(children=children)
-def test_the_reference_agrees_with_exact_fractions_on_extreme_triples(children):
+def test_every_form_agrees_with_exact_fractions_on_extreme_triples(form, children):
     values = np.array(children, dtype=np.float32)
     if any(t[wdl.WIN] < 1 for t in values):  # with every child won all raws are 0: see the test of equal children
-        assert weigh(children).numpy() == pytest.approx(exact_formula(values), abs=1e-5)
+        assert weigh(children, form=form).numpy() == pytest.approx(exact_formula(values), abs=1e-5)
 
 
+@pytest.mark.parametrize("form", ["compiled", "triton"])
 @settings(max_examples=40, deadline=None)
 @given(nodes=st.lists(children, min_size=1, max_size=5), temperature=st.sampled_from([1.0, 0.3]), data=st.data())
-def test_the_kernel_agrees_with_the_reference(nodes, temperature, data):
+def test_the_other_forms_agree_with_the_reference(form, nodes, temperature, data):
     K = max(map(len, nodes))
     values = torch.tensor([node + [(0.0, 0.0, 0.0)] * (K - len(node)) for node in nodes], dtype=torch.float32)
     mask = torch.tensor(
         data.draw(st.lists(st.lists(st.booleans(), min_size=K, max_size=K), min_size=len(nodes), max_size=len(nodes)))
     )
     expected = winner_prob(values, mask, temperature)
-    assert torch.allclose(winner_prob(values, mask, temperature, use_triton=True), expected, atol=1e-6)
+    assert torch.allclose(winner_prob(values, mask, temperature, form), expected, atol=1e-6)
 
 
+@pytest.mark.parametrize("form", ["compiled", "triton"])
 @pytest.mark.parametrize("K", AWKWARD_SIZES)
-def test_the_kernel_agrees_with_the_reference_over_several_programs(K):
+def test_the_other_forms_agree_with_the_reference_over_several_programs(K, form):
     n = 2 * triton_kernel.block_rows(16) + 1  # not a multiple of the rows of a program
     values, mask = random_triples(n, K, seed=K), torch.rand(n, K, generator=torch.Generator().manual_seed(K)) < 0.7
     expected = winner_prob(values, mask)
-    assert torch.allclose(winner_prob(values, mask, use_triton=True), expected, atol=1e-6)
+    assert torch.allclose(winner_prob(values, mask, form=form), expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("temperature", [0.0, -1.0, float("nan")])
-def test_a_temperature_that_is_not_positive_is_refused(temperature):
-    with pytest.raises(ProbZeroError, match="temperature: expected a number above 0"):
-        weigh([WON], temperature)
-
-
-def test_the_device_decides_unless_the_caller_does():
-    on_gpu, on_cpu = (cast(torch.Tensor, SimpleNamespace(is_cuda=answer)) for answer in (True, False))
-    assert [takes_triton(tensor, None) for tensor in (on_gpu, on_cpu)] == [True, False]
-    assert [takes_triton(on_gpu, False), takes_triton(on_cpu, True)] == [False, True]
-
-
-def test_the_reference_path_does_not_import_triton():
+def test_a_search_on_a_processor_does_not_import_triton():
     program = (
-        "import sys, torch; from probzero.kernels import backup, winner_prob;"
-        "winner_prob(torch.ones(1, 1, 3), torch.ones(1, 1, dtype=torch.bool)); sys.exit('triton' in sys.modules)"
+        "import sys, torch; from probzero import games; from probzero.search.backends import choose;"
+        "from probzero.search.graph import Graph;"
+        "backend = choose(games.make('othello', size=4), torch.device('cpu'));"
+        "backend.backup(Graph(backend, 1, 8, 'capacity'), torch.empty(0, dtype=torch.int64), 1.0);"
+        "backend.winner_prob(torch.ones(1, 1, 3), torch.ones(1, 1, dtype=torch.bool), 1.0);"
+        "sys.exit('triton' in sys.modules)"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     assert subprocess.run([sys.executable, "-c", program], env=environment, check=False).returncode == 0

@@ -8,10 +8,12 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from searching import FORMS, SYSTEMATIC, backend_of, searching
 
+from probzero import games
+from probzero.errors import ProbZeroError
 from probzero.random_keys import key, mix, uniform
 from probzero.search.splitting import SPLITTERS, multinomial, systematic
-from probzero.search.table import hash_rows
 
 shares = st.lists(st.floats(0, 1), min_size=1, max_size=12).filter(lambda row: sum(row) > 1e-6)
 
@@ -83,6 +85,38 @@ def test_keys_tell_types_orders_and_boundaries_apart() -> None:
     assert key("selfplay", 0, 1) == key("selfplay", 0, 1)
 
 
-def test_compiled_hashes_are_those_of_the_tensor_form() -> None:
+@pytest.mark.parametrize("form", FORMS)
+def test_hashes_of_rows_are_the_mix_of_their_words_in_both_forms(form: str) -> None:
     words = uniform(torch.arange(300)).mul(2**62).long().reshape(100, 3) - 2**61
-    assert torch.equal(hash_rows(words), mix(*words.unbind(1)))
+    assert torch.equal(backend_of(games.make("othello", size=4), form).hash_rows(words), mix(*words.unbind(1)))
+
+
+def alone(form: str, splitting: str) -> list[int]:
+    """Search a game with that scheme; return the visits of the root's moves."""
+    search = searching(4, games=1, settings=SYSTEMATIC.model_copy(update={"splitting": splitting}), form=form)
+    search.run(torch.tensor([0]), 8, 3, 0)
+    return search.graph.edge_visits[search.graph.edges_of(search.graph.root).index][0].tolist()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_unknown_scheme_is_refused_in_both_forms(form: str) -> None:
+    with pytest.raises(
+        ProbZeroError,
+        match=rf"search: search.splitting: expected one of .* {form} form has, found residual",
+    ):
+        alone(form, "residual")
+
+
+def test_a_further_scheme_works_in_the_tensor_form_and_is_refused_where_it_has_no_compiled_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def all_to_the_first(share: torch.Tensor, volume: torch.Tensor, keys: torch.Tensor, salt: int) -> torch.Tensor:
+        return torch.nn.functional.one_hot((share > 0).int().argmax(1), share.shape[1]) * volume[:, None]
+
+    monkeypatch.setitem(SPLITTERS, "first", all_to_the_first)
+    # Four moves, 24 particles: the bucket of unexplored moves has all of the first 8, then the first move has the rest.
+    assert alone("tensor", "first") == [18, 2, 2, 2]
+    with pytest.raises(
+        ProbZeroError, match="expected one of systematic, multinomial, which the compiled form has, found first"
+    ):
+        alone("compiled", "first")
