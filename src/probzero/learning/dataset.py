@@ -14,7 +14,6 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from probzero import files, wdl
 from probzero.errors import ProbZeroError, bad
@@ -124,6 +123,8 @@ def _alone(samples: Samples) -> Samples:
 
 def _averaged(samples: Samples, counts: np.ndarray) -> Samples:
     """Return one sample for each run of counts [k] samples of one position."""
+    from scipy.sparse import csr_array  # here, because training mostly finds nothing to merge and starts sooner
+
     has_value = samples.value.any(axis=1, keepdims=True)
     valid = samples.valid[:, None]
     columns = (
