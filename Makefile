@@ -1,11 +1,12 @@
 # make reproduce    set up, then everything from nothing to the figures at the default scale
-# make test         set up, then lint, types and all tests
+# make test         set up, then lint, types and the tests that need Python alone (test-all: also slow ones and those that
+#                   need system packages)
 # make smoke        the whole pipeline at the smallest scale
-# make comparison   every variant with three seeds at equal budgets, within an hour (SIZE=-smoke, SIZE=-full: other sizes;
-#                   COMPARISON=settings: the default's settings one by one)
-# make compare      set a finished run beside the committed reference
-# make reference    make a finished run the committed reference (reference-comparison: a finished comparison)
-# make lint         lint and types alone
+# make study        every variant with three seeds at equal budgets, within an hour (SIZE=-smoke, SIZE=-full: other sizes;
+#                   STUDY=settings: the default's settings one by one)
+# make check        set a finished run beside the committed reference
+# make reference    make a finished run the committed reference (reference-study: a finished study)
+# make lint         lint, formats, layers and types alone
 # make bench        speed of self-play beside the raw speed of the network
 # make clean        remove the environment and caches; results stay
 #
@@ -15,20 +16,26 @@
 SHELL := bash
 
 SCALE ?= laptop
-RUN := $(SCALE)$(SEED:%=-seed%)
-COMPARISON ?= comparison
+STUDY ?= study
 CORES ?= all
 TEST_PROCESSES ?= 2
+
+# The text of SEED goes to the shell, so it has to be a number; `value` takes it as it stands, without $(...) being expanded.
+no-digits = $(subst 0,,$(subst 1,,$(subst 2,,$(subst 3,,$(subst 4,,$(subst 5,,$(subst 6,,$(subst 7,,$(subst 8,,$(subst 9,,$1))))))))))
+ifneq ($(call no-digits,$(value SEED))$(filter-out 0,$(filter 0%,$(value SEED))),)
+$(error SEED: expected a whole number, found $(value SEED))
+endif
+RUN := $(SCALE)$(SEED:%=-seed%)
 
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce comparison smoke test lint compare reference reference-comparison bench clean
+.PHONY: help reproduce study smoke test test-all lint check reference reference-study bench clean
 
 help:
-	@sed -n 's/^# \{0,1\}//; 1,13p' Makefile
+	@sed -n 's/^# \{0,1\}//; 1,14p' Makefile
 
 # pip's own settings are respected: on Linux the usual torch is the large CUDA build, which runs without a GPU too; who has
 # a source of the smaller CPU build may name it, for instance in PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS.
@@ -46,24 +53,12 @@ $(INSTALLED): pyproject.toml workflow/constraints.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c workflow/constraints.txt -e '.[test]'
 	@touch $@
 
-# A run that was killed leaves Snakemake's lock behind. Ours, on file 9, is let go by the system when its last holder dies,
-# whatever the cause; so whoever holds it may remove the other. Each job says one line of its own; of Snakemake's, those that
-# only count jobs are left out. (The filter outlives an interrupt, so that Snakemake can finish what it has to say.)
-reproduce: CONFIG = config/$(SCALE).yaml $(if $(SEED),results/.$(RUN).yaml)
-reproduce: COST = $(BIN)/probzero cost --run results/$(RUN) --wall $$SECONDS --cores $$cores --output results/$(RUN)/cost.csv \
-    || echo "(So what the workflow cost is not measured; the run itself is complete.)"
-comparison: CONFIG = $(if $(SEED),$(error SEED: expected none with a comparison, whose file names its seeds, found $(SEED)))config/$(COMPARISON).yaml $(SIZE:%=config/$(COMPARISON)%.yaml)
-reproduce comparison: $(INSTALLED)
-	@set -euo pipefail; mkdir -p results; exec 9>results/.lock; \
-	$(BIN)/python -c 'import fcntl; fcntl.flock(9, fcntl.LOCK_EX | fcntl.LOCK_NB)' 2>/dev/null || { \
-	    echo "make: results/: another run is writing there" >&2; exit 2; }; \
-	rm -rf .snakemake/locks; \
-	if [ -n "$(SEED)" ]; then printf 'name: %s\nseeds: [%s]\n' "$(RUN)" "$(SEED)" > "results/.$(RUN).yaml"; fi; \
-	$(BIN)/snakemake --cores $(CORES) --configfile $(CONFIG) --rerun-incomplete --scheduler greedy \
-	    --quiet host progress reason rules 2>&1 \
-	| (trap "" INT; grep --line-buffered -Ev '^(Assuming |Building DAG|Using shell|Conda env|Select jobs|Execute [0-9])' || true); \
-	cores=$(CORES); if [ "$$cores" = all ]; then cores=$$($(BIN)/python -c 'import os; print(os.cpu_count())'); fi; \
-	$(COST)
+reproduce: $(INSTALLED)
+	@$(BIN)/snakemake --cores $(CORES) --configfile config/$(SCALE).yaml $(if $(SEED),--config 'seeds=[$(SEED)]' name=$(RUN))
+
+study: $(INSTALLED)
+	$(if $(SEED),$(error SEED: expected none with a study, whose file names its seeds, found $(SEED)))
+	@$(BIN)/snakemake --cores $(CORES) --configfile config/$(STUDY).yaml $(SIZE:%=config/$(STUDY)%.yaml)
 
 smoke:
 	@$(MAKE) --no-print-directory reproduce SCALE=smoke
@@ -71,13 +66,18 @@ smoke:
 lint: $(INSTALLED)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+	@$(BIN)/snakefmt --check Snakefile workflow/rules
+	@$(BIN)/lint-imports
 	@$(BIN)/mypy
 
 test: lint
+	@OMP_NUM_THREADS=1 $(BIN)/pytest -n $(TEST_PROCESSES) --dist loadfile -m "not slow and not system"
+
+test-all: lint
 	@OMP_NUM_THREADS=1 $(BIN)/pytest -n $(TEST_PROCESSES) --dist loadfile
 
-compare: $(INSTALLED)
-	@$(BIN)/probzero compare --run results/$(RUN) --reference results/reference/$(RUN)
+check: $(INSTALLED)
+	@$(BIN)/probzero check --run results/$(RUN) --reference results/reference/$(RUN)
 
 # What reviewers need of a finished run; self-play data, logs and the other checkpoints are left behind.
 reference:
@@ -88,10 +88,10 @@ reference:
 	        $$seed/checkpoints/$$last.safetensors $$seed/checkpoints/ceiling.safetensors "$$target"; \
 	done; if [ -e cost.csv ]; then cp cost.csv cost.md "$$target"; fi; du -sh "$$target"
 
-# The same of a finished comparison; games and checkpoints are left behind.
-reference-comparison:
-	@set -euo pipefail; target=$$PWD/results/reference/$(COMPARISON); cd results/$(COMPARISON); rm -rf "$$target"; mkdir -p "$$target"; \
-	cp --parents -r config.json positions.csv tables figures seed*/tables */seed*/points.csv "$$target"; du -sh "$$target"
+# The same of a finished study; games and checkpoints are left behind.
+reference-study:
+	@set -euo pipefail; target=$$PWD/results/reference/$(STUDY); cd results/$(STUDY); rm -rf "$$target"; mkdir -p "$$target"; \
+	cp --parents -r config.json positions.csv tables figures seed*/tables */seed*/measures.csv "$$target"; du -sh "$$target"
 
 bench: $(INSTALLED)
 	@$(BIN)/probzero bench --config config/laptop.yaml config/paper.yaml --output results/bench/selfplay.csv \

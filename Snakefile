@@ -1,11 +1,13 @@
-# One driver from nothing to the figures: init → selfplay → train → … → match → elo, truth → tables, figures.
-#   snakemake --cores all                                     the default scale
-#   snakemake --cores all --use-conda                         the same in an environment made by conda
-#   snakemake --cores all --configfile config/smoke.yaml      another scale
-#   snakemake --cores all --configfile config/comparison.yaml variants × seeds at equal budgets (see comparison.smk)
+# One driver from nothing to the figures: init → selfplay → train → … → match, truth → report → paper.
+#   snakemake --cores all                                                    the default scale
+#   snakemake --cores all --use-conda                                        the same in an environment made by conda
+#   snakemake --cores all --config seeds=[1] name=laptop-seed1               another seed
+#   snakemake --cores all --configfile config/smoke.yaml                     another scale
+#   snakemake --cores all --configfile config/study.yaml                     variants × seeds at equal budgets (see study.smk)
+# Other flags are those of profiles/default/config.yaml.
 from snakemake.utils import min_version
 
-min_version("9.14.8")  # the oldest that was tried (the whole smoke scale)
+min_version("9.20")  # which brings pydantic; the whole smoke scale was tried with 9.20.0
 
 
 # The scale of the command line stands alone: were it laid over the default, a forgotten key would go unnoticed.
@@ -25,38 +27,39 @@ pathvars:
 include: "workflow/rules/learning.smk"
 
 
+# The profile turns off Snakemake's own lock, which stays behind when a run is killed.
+onstart:
+    hold(f"{TOP}/.lock")
+
+
 if "variants" in config:
 
-    include: "workflow/rules/comparison.smk"
+    include: "workflow/rules/study.smk"
 
-    rule comparison:
+    rule study:
         default_target: True
         input:
             "<top>/config.json",
-            expand("<top>/tables/{table}.{kind}", table=COMPARISON_TABLES, kind=["csv", "md"]),
-            expand("<top>/figures/{figure}.{kind}", figure=COMPARISON_FIGURES, kind=["png", "pdf"]),
+            expand("<top>/tables/{table}.{kind}", table=STUDY_TABLES, kind=["csv", "md"]),
+            expand("<top>/figures/{figure}.{kind}", figure=STUDY_FIGURES, kind=["png", "pdf"]),
 
 else:
 
     include: "workflow/rules/tournament.smk"
-    include: "workflow/rules/truth.smk"
+
+    if SOLVABLE:
+
+        include: "workflow/rules/truth.smk"
+        include: "workflow/rules/paper.smk"
     include: "workflow/rules/report.smk"
-    include: "workflow/rules/paper.smk"
 
     rule all:
         default_target: True
         input:
             "<run>/config.json",
-            expand(
-                "<run>/seed{seed}/tables/{table}.{kind}",
-                seed=CONFIG.seeds,
-                table=LEARNING_TABLES + TOURNAMENT_TABLES + (TRUTH_TABLES if SOLVABLE else []),
-                kind=["csv", "md"],
-            ),
-            expand(
-                "<run>/seed{seed}/figures/{figure}.{kind}",
-                seed=CONFIG.seeds,
-                figure=FIGURES + (TRUTH_FIGURES if SOLVABLE else []),
-                kind=["png", "pdf"],
-            ),
+            expand("<run>/seed{seed}/tables/{table}.{kind}", seed=CONFIG.seeds, table=TABLES, kind=["csv", "md"]),
+            expand("<run>/seed{seed}/figures/{figure}.{kind}", seed=CONFIG.seeds, figure=FIGURES, kind=["png", "pdf"]),
             "<run>/paper.pdf" if SOLVABLE else [],
+
+    onsuccess:
+        say_cost()

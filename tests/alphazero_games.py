@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from slow_othello import SlowOthello
+from oracles.slow_othello import SlowOthello
 
+from probzero import games
 from probzero.config import Config, SelfPlay, parse
-from probzero.games.othello import othello, parse_moves
 from probzero.learning.selfplay import Shard, play_shard
 from probzero.network.inference import Evaluator
 from probzero.network.model import build
 
 SMOKE = Path(__file__).parent.parent / "config" / "smoke.yaml"
 WIN, DRAW, LOSS = [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]
-RULES = othello(5)
+RULES = games.make("othello", size=5)
 
 
 def configured(search: dict[str, Any] | None = None, targets: dict[str, Any] | None = None, **selfplay: Any) -> Config:
@@ -37,7 +37,8 @@ def settings(**changes: Any) -> SelfPlay:
 
 
 def shard(config: Config, seed: int = 0) -> Shard:
-    return play_shard(config, Evaluator(build(5, config.network, 1), 5, "cpu"), seed=seed, iteration=1, shard=0)
+    evaluator = Evaluator(build(RULES.shape, config.network, 1), RULES, "cpu")
+    return play_shard(config, evaluator, seed=seed, iteration=1, shard=0)
 
 
 def rows_of(found: Shard) -> list[Any]:
@@ -50,10 +51,10 @@ def replayed(found: Shard) -> list[list[tuple[SlowOthello, int]]]:
     games = []
     for row in rows_of(found):
         board = SlowOthello.start(5)
-        for move in parse_moves(5, row.opening_moves):
+        for move in RULES.parse_moves(row.opening_moves):
             board = board.after(move)
         game = []
-        for move in parse_moves(5, row.moves):
+        for move in RULES.parse_moves(row.moves):
             assert move in board.legal_moves()
             game.append((board, move))
             board = board.after(move)

@@ -1,4 +1,4 @@
-"""The comparisons of the repository, as Snakemake reads them."""
+"""The studies of the repository, as Snakemake reads them."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 import yaml
 from snakemake.utils import update_config  # type: ignore[import-untyped]
 
-from probzero import comparison
-from probzero.comparison import Comparison
+from probzero import study
+from probzero.study import Study
 
 CONFIG = Path(__file__).parent.parent / "config"
 
 
-def plain(*overlays: str, name: str = "comparison") -> dict[str, Any]:
-    """Return a comparison with other files laid over it, as plain data."""
+def plain(*overlays: str, name: str = "study") -> dict[str, Any]:
+    """Return a study with other files laid over it, as plain data."""
     raw: dict[str, Any] = {}
     for part in (name, *overlays):
         update_config(raw, yaml.safe_load((CONFIG / f"{part}.yaml").read_text(encoding="utf-8")))
     return raw
 
 
-def parsed(*overlays: str, name: str = "comparison") -> Comparison:
-    return comparison.parse(plain(*overlays, name=name), "here.yaml")
+def parsed(*overlays: str, name: str = "study") -> Study:
+    return study.parse(plain(*overlays, name=name), "here.yaml")

@@ -1,4 +1,4 @@
-"""The files that the paper is made of, a run's and a comparison's, with invented numbers; and what the paper says.
+"""The files that the paper is made of, a run's and a study's, with invented numbers; and what the paper says.
 
 A file of tests has the fixtures that it names: `made = paper_inputs.made`.
 """
@@ -11,18 +11,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import made_comparison
+import made_study
 import pandas as pd
 import pytest
 import typst
-import yaml
 
 from probzero import config
 from probzero.__main__ import main
 from probzero.report import paper, style
-from probzero.report.comparison import comparison_tables
-from probzero.report.comparison_inputs import read_comparison
-from probzero.report.comparison_text import write_tables
+from probzero.report.study.inputs import read_results
+from probzero.report.study.tables import study_tables
+from probzero.report.study.text import write_tables
+from probzero.study import descriptions
 
 ROOT = Path(__file__).parent.parent
 RIVAL = "alphazero"
@@ -99,8 +99,8 @@ SHARES = {  # of iteration 0, iteration 2 and the ceiling: kept of 20, by source
 }
 
 
-def kept_rows(discs: str) -> list[str]:
-    """The rows of truth.csv, or with `discs` (",7") those of errors.csv."""
+def kept_rows(phase: str) -> list[str]:
+    """The rows of truth.csv, or with `phase` (",7") those of errors.csv."""
     lines = []
     for (source, particles), kept in {**SHARES, **summed()}.items():
         for player, iteration, leaves, count in zip(
@@ -110,7 +110,7 @@ def kept_rows(discs: str) -> list[str]:
             share = count / positions
             bounds = f"{max(0.0, share - 0.1):.6g},{min(1.0, share + 0.1):.6g}"
             lines.append(
-                f"{player},{iteration},{source},{particles}{discs},{positions},{count},{share:.6g},{bounds},{leaves}"
+                f"{player},{iteration},{source},{particles}{phase},{positions},{count},{share:.6g},{bounds},{leaves}"
             )
     return lines
 
@@ -130,11 +130,11 @@ def make_run(folder: Path, **changes: Any) -> Path:
         "config.json": json.dumps(settings),
         "seed3/truth/ceiling.json": json.dumps({"positions": 332, "samples": 2000}),
         # of the two decisive positions a random move keeps one in 1/2 and one in 1/4 of the cases: 37.5 % on average
-        "seed3/truth/positions.csv": "source,discs,own,opp,result,decisive,keeping,losing\n"
+        "seed3/truth/positions.csv": "source,phase,own,opp,result,decisive,keeping,losing\n"
         "random,4,2176,4160,1,1,d3 c4,b1 a2\nrandom,5,64,14464,-1,0,d2 b4 d4,\nselfplay,5,1,2,1,1,a1,b2 c3 d4\n",
         "seed3/tables/truth.csv": "\n".join([f"player,iteration,source,particles,{columns}", *kept_rows(""), ""]),
         "seed3/tables/errors.csv": "\n".join(
-            [f"player,iteration,source,particles,discs,{columns}", *kept_rows(",7"), ""]
+            [f"player,iteration,source,particles,phase,{columns}", *kept_rows(",7"), ""]
         ),
         **{f"seed3/tables/{name}.csv": text for name, text in TABLES.items()},
     }
@@ -158,31 +158,30 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Points and ratings are made up, the tables are those of the report."""
-    folder = tmp_path_factory.mktemp("comparison")
-    variants, seeds = list(made_comparison.WORTH), range(3)
-    points, ratings = [], []
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Measures and ratings are made up, the tables are those of the report."""
+    folder = tmp_path_factory.mktemp("study")
+    variants, seeds = list(made_study.WORTH), range(3)
+    measures, ratings = [], []
     for seed in seeds:
         for variant in variants:
-            points.append(folder / f"{variant}-{seed}.csv")
-            made_comparison.points(variant, seed, (0, 12), (0, 96)).to_csv(points[-1], index=False)
+            measures.append(folder / f"{variant}-{seed}.csv")
+            made_study.measures(variant, seed, (0, 12), (0, 96)).to_csv(measures[-1], index=False)
         ratings.append(folder / f"ratings-{seed}.csv")
-        made_comparison.ratings(seed, variants).to_csv(ratings[-1], index=False)
-    write_tables(comparison_tables(read_comparison(points, ratings, "probzero")), "probzero", folder / "tables")
-    settings = yaml.safe_load((ROOT / "config" / "comparison.yaml").read_text(encoding="utf-8"))
-    (folder / "config.json").write_text(json.dumps(settings), encoding="utf-8")
+        made_study.ratings(seed, variants).to_csv(ratings[-1], index=False)
+    record = made_study.write_record(folder / "config.json", variants)
+    write_tables(study_tables(read_results(measures, ratings, descriptions(record))), "probzero", folder / "tables")
     (folder / "positions.csv").write_text(
-        "source,discs,own,opp,result,decisive,keeping,losing\nrandom,4,2176,4160,1,1,d3 c4,b1 a2\n", encoding="utf-8"
+        "source,phase,own,opp,result,decisive,keeping,losing\nrandom,4,2176,4160,1,1,d3 c4,b1 a2\n", encoding="utf-8"
     )
-    draw(folder / "figures", paper.COMPARISON_FIGURES)
+    draw(folder / "figures", paper.STUDY_FIGURES)
     return folder
 
 
 @pytest.fixture
-def changed(compared: Path, tmp_path: Path) -> Path:
-    """A copy of the comparison, to be changed."""
-    return copied(compared, paper.compared(compared), tmp_path / "compared")
+def changed(study: Path, tmp_path: Path) -> Path:
+    """A copy of the study, to be changed."""
+    return copied(study, paper.study_files(study), tmp_path / "study")
 
 
 def copied(source: Path, paths: list[Path], target: Path) -> Path:
@@ -205,21 +204,21 @@ def change(folder: Path, table: str, where: dict[str, Any], values: dict[str, fl
     rows.to_csv(path, index=False)
 
 
-def arguments(run: Path, output: Path, comparison: Path | None = None) -> list[str]:
-    compared = [] if comparison is None else ["--comparison", str(comparison)]
-    return ["paper", "--run", str(run), *compared, "--seed", "3", "--output", str(output)]
+def arguments(run: Path, output: Path, study: Path | None = None) -> list[str]:
+    named = [] if study is None else ["--study", str(study)]
+    return ["paper", "--run", str(run), *named, "--seed", "3", "--output", str(output)]
 
 
-def refusal(capsys: pytest.CaptureFixture[str], run: Path, comparison: Path | None = None) -> str:
+def refusal(capsys: pytest.CaptureFixture[str], run: Path, study: Path | None = None) -> str:
     """The one line that the command says when it refuses these files; check that it leaves no paper behind."""
-    output = (comparison or run) / "paper.pdf"
-    assert main(arguments(run, output, comparison)) == 2
+    output = (study or run) / "paper.pdf"
+    assert main(arguments(run, output, study)) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert not output.exists()
     return line
 
 
-def words(folder: Path, selector: str, comparison: Path | None = None) -> str:
+def words(folder: Path, selector: str, study: Path | None = None) -> str:
     """The text of an element of the paper."""
     found: list[str] = []
 
@@ -232,5 +231,5 @@ def words(folder: Path, selector: str, comparison: Path | None = None) -> str:
             for item in part:
                 walk(item)
 
-    walk(json.loads(typst.query(**paper.settings(folder, 3, comparison), selector=selector)))
+    walk(json.loads(typst.query(**paper.settings(folder, 3, study), selector=selector)))
     return "".join(found)

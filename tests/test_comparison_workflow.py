@@ -17,23 +17,23 @@ from test_workflow import DEADLINE, ROOT, command, planned, snakemake
 
 CONFIG = ROOT / "config"
 VARIANTS = ["probzero", "alphazero", "uct", "root-only"]
-TOP = Path("results") / "comparison-smoke"
+TOP = Path("results") / "study-smoke"
 
 
 def small(folder: Path) -> Path:
     """The smoke comparison of four variants alone: two that learn from a tree, one from games, one not at all."""
-    raw = yaml.safe_load((CONFIG / "comparison.yaml").read_text(encoding="utf-8"))
-    overlay = yaml.safe_load((CONFIG / "comparison-smoke.yaml").read_text(encoding="utf-8"))
+    raw = yaml.safe_load((CONFIG / "study.yaml").read_text(encoding="utf-8"))
+    overlay = yaml.safe_load((CONFIG / "study-smoke.yaml").read_text(encoding="utf-8"))
     base: dict[str, Any] = {name: {**part, **overlay["base"].get(name, {})} if isinstance(part, dict) else part
                             for name, part in raw["base"].items()}  # fmt: skip
     variants = {name: raw["variants"][name] for name in VARIANTS}
-    path = folder / "comparison.yaml"
+    path = folder / "study.yaml"
     path.write_text(yaml.safe_dump({**raw, **overlay, "base": base, "variants": variants}), encoding="utf-8")
     return path
 
 
 def test_the_comparison_plans_every_variant_and_seed(tmp_path: Path) -> None:
-    jobs = planned(snakemake(tmp_path, "--dry-run", "--quiet", "rules", configfile=CONFIG / "comparison.yaml"))
+    jobs = planned(snakemake(tmp_path, "--dry-run", "--quiet", "rules", configfile=CONFIG / "study.yaml"))
     learners, seeds, iterations = 12, 3, 10
     assert jobs["init"] == learners * seeds
     assert jobs["selfplay"] == jobs["train"] == learners * seeds * iterations

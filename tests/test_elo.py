@@ -11,42 +11,42 @@ from scipy import optimize
 
 from probzero.arena import elo
 from probzero.errors import ProbZeroError
-from probzero.report.pairings import pairings_table, wilson
+from probzero.report.tournament import differences_table, model_table, pairings_table, ratings_table, wilson
 
-COLUMNS = ["black", "white", "opening_moves", "moves", "result"]
+COLUMNS = ["first", "second", "opening_moves", "moves", "result"]
 
 
 def games_of(*rows: tuple[str, str, str, int]) -> pd.DataFrame:
-    """Make games from (black, white, opening, result), every one with moves of its own."""
+    """Make games from (first, second, opening, result), every one with moves of its own."""
     return pd.DataFrame([(*row[:3], f"m{number}", row[3]) for number, row in enumerate(rows)], columns=COLUMNS)
 
 
 def match(first: str, second: str, results: list[tuple[int, int]], opening: str = "o") -> pd.DataFrame:
-    """Make opening pairs from the results for `first`, once as Black and once as White."""
+    """Make opening pairs from the results for `first`, who moves first in one game and second in the other."""
     rows = []
-    for number, (as_black, as_white) in enumerate(results):
-        rows += [(first, second, f"{opening}{number}", as_black), (second, first, f"{opening}{number}", -as_white)]
+    for number, (begun, answered) in enumerate(results):
+        rows += [(first, second, f"{opening}{number}", begun), (second, first, f"{opening}{number}", -answered)]
     return games_of(*rows)
 
 
 def simulate(
     rng: np.random.Generator, ratings: list[float], first_move: float, nu: float, openings: int, favour: float = 0
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Play all pairs from the model, every opening with both colours and favouring one by about `favour` Elo."""
+    """Play all pairs from the model, every opening from both sides and favouring one by about `favour` Elo."""
     names = [f"iteration-{number:04}" for number in range(len(ratings))]
-    first, second = np.triu_indices(len(ratings), 1)
-    black = np.repeat(np.append(first, second), openings)
-    white = np.repeat(np.append(second, first), openings)
-    opening = np.tile(np.arange(openings), 2 * len(first))
+    i, j = np.triu_indices(len(ratings), 1)
+    first = np.repeat(np.append(i, j), openings)
+    second = np.repeat(np.append(j, i), openings)
+    opening = np.tile(np.arange(openings), 2 * len(i))
     advantage = first_move + (favour * rng.standard_normal(openings))[opening]
-    x = (np.array(ratings)[black] - np.array(ratings)[white] + advantage) * math.log(10) / 400
+    x = (np.array(ratings)[first] - np.array(ratings)[second] + advantage) * math.log(10) / 400
     weights = np.stack([np.exp(x / 2), np.full_like(x, nu), np.exp(-x / 2)])
     draw = rng.random(len(x)) * weights.sum(0)
     result = 1 - (draw[None] > weights.cumsum(0)[:2]).sum(0)
     games = pd.DataFrame(
         {
-            "black": np.array(names)[black],
-            "white": np.array(names)[white],
+            "first": np.array(names)[first],
+            "second": np.array(names)[second],
             "opening_moves": [f"o{number}" for number in opening],
             "moves": [f"m{number}" for number in range(len(x))],
             "result": result,
@@ -57,7 +57,7 @@ def simulate(
 
 @pytest.mark.parametrize(("wins", "losses"), [(600, 400), (900, 100), (500, 500)])
 def test_two_players_without_draws_differ_by_the_logit_of_the_score(wins, losses):
-    # Balanced colours and no first-move advantage: 400 log10(s / (1 − s)), the prior adding one win and one loss.
+    # Balanced sides and no first-move advantage: 400 log10(s / (1 − s)), the prior adding one win and one loss.
     results = [(1, 1)] * (wins // 2) + [(-1, -1)] * (losses // 2)
     found = elo.fit(match("b", "a", results), ["a", "b"], "a")
     assert found.rating[1] == pytest.approx(400 * math.log10((wins + 1) / (losses + 1)), abs=1e-6)
@@ -76,8 +76,8 @@ def slow_negative_log_posterior(theta: np.ndarray, games: pd.DataFrame, names: l
     """The docstring's model, game by game: ratings after the first (in logits), F, ln ν."""
     rating = dict(zip(names, [0.0, *theta[:-2]], strict=True))
     advantage, nu = theta[-2], math.exp(theta[-1])
-    pairings = sorted({tuple(sorted(pair)) for pair in zip(games["black"], games["white"], strict=True)})
-    rows = [(black, white, result, 1.0) for black, white, _, _, result in games.itertuples(index=False)]
+    pairings = sorted({tuple(sorted(pair)) for pair in zip(games["first"], games["second"], strict=True)})
+    rows = [(first, second, result, 1.0) for first, second, _, _, result in games.itertuples(index=False)]
     for i, j in pairings:
         each = len(names) / 2 / len(pairings) / 4  # a game for each player; four kinds of it
         rows += [(i, j, 1, each), (i, j, -1, each), (j, i, 1, each), (j, i, -1, each)]
@@ -85,8 +85,8 @@ def slow_negative_log_posterior(theta: np.ndarray, games: pd.DataFrame, names: l
         rows += [(i, j, 1, shared), (j, i, 1, shared), (i, j, -1, shared), (j, i, -1, shared)]
         rows += [(i, j, 0, shared), (j, i, 0, shared)]
     total = 0.0
-    for black, white, result, weight in rows:
-        x = rating[black] - rating[white] + advantage
+    for first, second, result, weight in rows:
+        x = rating[first] - rating[second] + advantage
         chances = {1: math.exp(x / 2), 0: nu, -1: math.exp(-x / 2)}
         total -= weight * math.log(chances[result] / sum(chances.values()))
     return total
@@ -112,7 +112,7 @@ def test_intervals_cover_the_truth_nineteen_times_in_twenty(ratings, openings):
     for _ in range(150):
         games, names = simulate(rng, ratings, 40, 0.2, openings)
         found = elo.fit(games, names, names[0])
-        table = elo.differences_table(found)
+        table = differences_table(found)
         index = {name: position for position, name in enumerate(names)}
         true = truth[table["player"].map(index)] - truth[table["opponent"].map(index)]
         covered.append(((table["low"] <= true) & (true <= table["high"])).mean())
@@ -124,22 +124,22 @@ def test_intervals_cover_the_truth_nineteen_times_in_twenty(ratings, openings):
 
 def test_intervals_of_equal_players_cover_zero_whatever_the_openings_favour():
     rng = np.random.default_rng(11)
-    covered, black_covered = [], []
+    covered, first_move_covered = [], []
     for _ in range(150):
         games, names = simulate(rng, [0, 0, 0], 0, 0.1, 30, favour=300)
         found = elo.fit(games, names, names[0])
-        table = elo.differences_table(found)
+        table = differences_table(found)
         covered.append(((table["low"] <= 0) & (table["high"] >= 0)).mean())
-        black_covered.append(found.first_move.low <= 0 <= found.first_move.high)
+        first_move_covered.append(found.first_move.low <= 0 <= found.first_move.high)
     assert 0.92 <= np.mean(covered) <= 0.99
-    assert np.mean(black_covered) >= 0.90  # openings are few and strong: games alone would cover far less
+    assert np.mean(first_move_covered) >= 0.90  # openings are few and strong: games alone would cover far less
 
 
 def test_repeating_every_game_of_an_opening_does_not_narrow_the_intervals():
     # The copies bring no new information; an interval that took games for independent would shrink by √2.
     games, names = simulate(np.random.default_rng(5), [0, 100, 150], 0, 0.1, 60)
-    once = elo.differences_table(elo.fit(games, names, names[0]))
-    twice = elo.differences_table(elo.fit(pd.concat([games, games]), names, names[0]))
+    once = differences_table(elo.fit(games, names, names[0]))
+    twice = differences_table(elo.fit(pd.concat([games, games]), names, names[0]))
     assert twice["standard_error"].to_numpy() == pytest.approx(once["standard_error"].to_numpy(), rel=0.05)
 
 
@@ -152,7 +152,7 @@ def test_openings_that_always_split_give_narrow_but_real_intervals():
 
 def test_a_perfect_score_is_rated_finitely_with_an_honest_interval():
     found = elo.fit(match("b", "a", [(1, 1)] * 20), ["a", "b"], "a")
-    row = elo.ratings_table(found).iloc[1]
+    row = ratings_table(found).iloc[1]
     # 20 of 20 pairs: Clopper and Pearson put the lowest credible score at 0.832, or 278 Elo.
     assert 0 < row["low"] < 278
     assert 500 < row["rating"] < 1000
@@ -162,7 +162,7 @@ def test_a_perfect_score_is_rated_finitely_with_an_honest_interval():
 
 def test_one_result_for_the_weaker_side_bounds_the_difference():
     found = elo.fit(match("b", "a", [(1, 1)] * 19 + [(1, -1)]), ["a", "b"], "a")
-    assert elo.ratings_table(found)["bounded"].all()
+    assert ratings_table(found)["bounded"].all()
 
 
 @pytest.mark.parametrize("result", [1, -1, 0])
@@ -176,7 +176,7 @@ def test_games_that_all_end_alike_are_rated(result):
 
 def test_a_single_opening_gives_very_wide_intervals():
     found = elo.fit(match("b", "a", [(1, -1)]), ["a", "b"], "a")
-    table = elo.differences_table(found)
+    table = differences_table(found)
     assert table["high"].iloc[0] - table["low"].iloc[0] > 1000
 
 
@@ -185,14 +185,14 @@ def test_another_anchor_shifts_ratings_and_leaves_differences_alone():
     low, high = (elo.fit(games, names, anchor) for anchor in (names[0], names[2]))
     assert low.rating - low.rating[2] == pytest.approx(high.rating, abs=1e-6)
     assert high.rating[2] == 0
-    pd.testing.assert_frame_equal(elo.differences_table(low), elo.differences_table(high), rtol=1e-6)
+    pd.testing.assert_frame_equal(differences_table(low), differences_table(high), rtol=1e-6)
 
 
 def test_field_intervals_do_not_depend_on_the_anchor():
     games, names = simulate(np.random.default_rng(1), [0, 200, 350], 30, 0.3, 20)
     widths = []
     for anchor in (names[0], names[2]):
-        table = elo.ratings_table(elo.fit(games, names, anchor))
+        table = ratings_table(elo.fit(games, names, anchor))
         widths.append((table["field_high"] - table["field_low"]).to_numpy())
     assert widths[0] == pytest.approx(widths[1], rel=1e-6)
 
@@ -200,23 +200,23 @@ def test_field_intervals_do_not_depend_on_the_anchor():
 def test_swapping_names_swaps_ratings():
     games, names = simulate(np.random.default_rng(2), [0, 100, 250], 20, 0.2, 20)
     swap = {names[1]: names[2], names[2]: names[1], names[0]: names[0]}
-    swapped = games.assign(black=games["black"].map(swap), white=games["white"].map(swap))
+    swapped = games.assign(first=games["first"].map(swap), second=games["second"].map(swap))
     before, after = (elo.fit(found, names, names[0]) for found in (games, swapped))
     assert after.rating == pytest.approx(before.rating[[0, 2, 1]], abs=1e-6)
     assert after.covariance == pytest.approx(before.covariance[[0, 2, 1]][:, [0, 2, 1]], rel=1e-6)
 
 
-def test_swapping_colours_and_results_turns_the_first_move_advantage_round():
+def test_swapping_sides_and_results_turns_the_first_move_advantage_round():
     games, names = simulate(np.random.default_rng(2), [0, 100, 250], 80, 0.2, 20)
-    turned = games.assign(black=games["white"], white=games["black"], result=-games["result"])
+    turned = games.assign(first=games["second"], second=games["first"], result=-games["result"])
     before, after = (elo.fit(found, names, names[0]) for found in (games, turned))
     assert after.rating == pytest.approx(before.rating, abs=1e-6)
     assert after.first_move.value == pytest.approx(-before.first_move.value, abs=1e-6)
 
 
 def test_superiority_is_one_half_for_equals_and_near_one_for_a_clear_winner():
-    equal = elo.differences_table(elo.fit(match("b", "a", [(1, 1), (-1, -1)] * 10), ["a", "b"], "a"))
-    clear = elo.differences_table(elo.fit(match("b", "a", [(1, 1)] * 35 + [(1, -1)] * 5), ["a", "b"], "a"))
+    equal = differences_table(elo.fit(match("b", "a", [(1, 1), (-1, -1)] * 10), ["a", "b"], "a"))
+    clear = differences_table(elo.fit(match("b", "a", [(1, 1)] * 35 + [(1, -1)] * 5), ["a", "b"], "a"))
     assert equal["superiority"].iloc[0] == pytest.approx(0.5, abs=1e-6)
     assert clear["superiority"].iloc[0] > 0.999
 
@@ -224,11 +224,11 @@ def test_superiority_is_one_half_for_equals_and_near_one_for_a_clear_winner():
 def test_tables_have_every_player_and_every_pair_once():
     games, names = simulate(np.random.default_rng(2), [0, 100, 250, 300], 20, 0.2, 5)
     found = elo.fit(games, names, names[0])
-    assert elo.ratings_table(found)["player"].tolist() == names
-    assert elo.ratings_table(found)["iteration"].tolist() == [0, 1, 2, 3]
-    table = elo.differences_table(found)
+    assert ratings_table(found)["player"].tolist() == names
+    assert ratings_table(found)["iteration"].tolist() == [0, 1, 2, 3]
+    table = differences_table(found)
     assert len(table) == 6 and set(map(frozenset, zip(table["player"], table["opponent"], strict=True))).__len__() == 6
-    assert elo.model_table(found)["parameter"].tolist() == ["first_move_advantage", "draw_parameter"]
+    assert model_table(found)["parameter"].tolist() == ["first_move_advantage", "draw_parameter"]
 
 
 @pytest.mark.parametrize(
@@ -236,8 +236,8 @@ def test_tables_have_every_player_and_every_pair_once():
     [
         (lambda games: games.drop(columns="result"), "columns.*no result"),
         (lambda games: games.assign(result=2), "result: expected one of .*found 2"),
-        (lambda games: games.assign(black="stranger"), "black: expected one of .*found stranger"),
-        (lambda games: games.assign(black="a", white="a"), "two different players, found a"),
+        (lambda games: games.assign(first="stranger"), "first: expected one of .*found stranger"),
+        (lambda games: games.assign(first="a", second="a"), "two different players, found a"),
     ],
 )
 def test_games_that_cannot_be_rated_are_refused(change, message):

@@ -38,13 +38,12 @@ def test_constraints_agree_with_the_pins() -> None:
         assert constraints[name] == version
 
 
-def test_kernels_and_schemas_are_part_of_the_package() -> None:
+def test_kernels_are_part_of_the_package() -> None:
     from setuptools import find_packages
 
     found = find_packages(str(ROOT / "src"))
     assert {"probzero", "probzero.games", "probzero.kernels", "probzero.commands"} <= set(found)
     assert (ROOT / "src" / "probzero" / "kernels").resolve() == ROOT / "kernels"
-    assert (ROOT / "workflow" / "schemas").resolve() == ROOT / "src" / "probzero" / "schemas"
 
 
 def test_the_version_is_the_same_everywhere() -> None:

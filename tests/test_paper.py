@@ -21,7 +21,7 @@ made = paper_inputs.made
 @pytest.fixture
 def changing(made: Path, tmp_path: Path) -> Path:
     """A copy of the run, to be changed."""
-    return copied(made, paper.needed(made, 3), tmp_path)
+    return copied(made, paper.run_files(made, 3), tmp_path)
 
 
 def test_equal_files_give_equal_bytes_wherever_they_are(made: Path, changing: Path) -> None:
@@ -48,11 +48,11 @@ def test_the_abstract_tells_the_numbers_of_the_run(made: Path) -> None:
         assert number in said, f"{number} in {said}"
 
 
-@pytest.mark.parametrize("name", [path.name for path in paper.needed(Path(), 3)])
+@pytest.mark.parametrize("name", [path.name for path in paper.run_files(Path(), 3)])
 def test_every_file_is_needed_and_named_when_missing(
     name: str, changing: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (missing,) = [path for path in paper.needed(changing, 3) if path.name == name]
+    (missing,) = [path for path in paper.run_files(changing, 3) if path.name == name]
     missing.unlink()
     line = refusal(capsys, changing)
     assert line == f"probzero: error: paper: {missing}: expected a file, found nothing"
@@ -115,9 +115,9 @@ def test_a_wrong_source_is_a_clear_error(made: Path, tmp_path: Path, monkeypatch
 
 
 def written(expression: str, folder: Path) -> str:
-    """What a function of run.typ makes of a number."""
+    """What a function of number-formats.typ makes of a number."""
     settings = paper.settings(folder, 3)
-    functions = paper.SOURCE.with_name("run.typ").resolve().relative_to(settings["root"]).as_posix()
+    functions = paper.SOURCE.with_name("number-formats.typ").resolve().relative_to(settings["root"]).as_posix()
     document = f'#import "/{functions}": *\n#metadata({expression}) <it>'.encode()
     return json.loads(typst.query(**{**settings, "input": document}, selector="<it>", field="value", one=True))
 

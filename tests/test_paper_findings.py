@@ -1,4 +1,4 @@
-"""What a comparison found is told by rule: the paper's words and tables follow the numbers and their intervals."""
+"""What a study found is told by rule: the paper's words and tables follow the numbers and their intervals."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from pathlib import Path
 
 import paper_inputs
 import pytest
+from made_study import RECORD
 from paper_inputs import RIVAL, change, words
 
-from probzero.report.comparison_inputs import IDEAS
-
-made, compared, changed = paper_inputs.made, paper_inputs.compared, paper_inputs.changed
+made, study, changed = paper_inputs.made, paper_inputs.study, paper_inputs.changed
 
 BETTER, WORSE, OPEN = (4.0, 0.5, 7.5), (-4.0, -7.5, -0.5), (1.0, -2.5, 4.5)  # points or Elo, with the interval
 UNKNOWN = (4.0, None, None)
 Difference = tuple[float, float | None, float | None]
+ABLATIONS = [name for name, settings in RECORD["variants"].items() if settings["role"] == "ablation"]
 NOTHING = "no effect could be shown by the policy alone, with search or in Elo."
 
 
@@ -24,16 +24,16 @@ def against(folder: Path, variant: str, raw: Difference | None, searched: Differ
         if points is None:
             continue
         shares = [None if value is None else value / 100 for value in points]
-        found = dict(zip(("lead", "lead_t_low", "lead_t_high"), shares, strict=True))
+        found = dict(zip(("lead", "lead_low", "lead_high"), shares, strict=True))
         change(folder, "final", {"variant": variant, "particles": particles}, found)
     value, high, low = (None if value is None else -value for value in elo)
-    rating = {"rating": value, "rating_t_low": low, "rating_t_high": high, "game_sd": 1.0}
+    rating = {"rating": value, "rating_low": low, "rating_high": high, "game_sd": 1.0}
     change(folder, "elo", {"variant": variant}, rating)
 
 
 def effect(folder: Path, variant: str, raw: Difference, searched: Difference, elo: Difference) -> None:
     for kind, found, scale in (("raw", raw, 100), ("searched", searched, 100), ("elo", elo, 1)):
-        names = (f"{kind}_effect", f"{kind}_t_low", f"{kind}_t_high")
+        names = (f"{kind}_effect", f"{kind}_effect_low", f"{kind}_effect_high")
         values = [None if value is None else value / scale for value in found]
         change(folder, "ablations", {"variant": variant}, dict(zip(names, values, strict=True)))
     change(folder, "elo", {"variant": variant}, {"game_sd": 1.0})
@@ -161,16 +161,16 @@ def test_an_interval_narrower_than_the_chance_of_games_is_marked(made: Path, cha
 def test_what_each_idea_does_follows_the_numbers(
     shown: dict[str, tuple[Difference, ...]], expected: list[str], made: Path, changed: Path
 ) -> None:
-    for variant in IDEAS:
+    for variant in ABLATIONS:
         effect(changed, variant, *shown.get(variant, (OPEN, OPEN, OPEN)))
     said = words(made, "<ideas>", changed)
     for sentence in expected:
         assert sentence in said, f"{sentence} in {said}"
 
 
-def test_the_tables_of_the_comparison_show_its_numbers(made: Path, changed: Path) -> None:
+def test_the_tables_of_the_study_show_its_numbers(made: Path, changed: Path) -> None:
     against(changed, RIVAL, BETTER, OPEN, WORSE)
-    shares = {"share": 0.8125, "share_t_low": 0.775, "share_t_high": 0.85, "seed_sd": 0.01}
+    shares = {"share": 0.8125, "share_low": 0.775, "share_high": 0.85, "seed_sd": 0.01}
     change(changed, "final", {"variant": RIVAL, "particles": 0}, shares)
     change(changed, "elo", {"variant": RIVAL}, {"seed_sd": 12.0, "game_sd": 1.0})
     said = words(made, "figure", changed)

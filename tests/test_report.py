@@ -17,7 +17,8 @@ from test_elo import simulate
 from probzero.arena import elo
 from probzero.errors import ProbZeroError
 from probzero.report import figures, style, tables
-from probzero.report.pairings import pairings_table
+from probzero.report.tournament import pairings_table, ratings_table
+from probzero.tables import read_table
 
 
 def shard(iteration: int, number: int, **changes: float) -> dict:
@@ -45,7 +46,9 @@ def write_games(folder: Path, games: pd.DataFrame, player: str) -> Path:
     opening = games["opening_moves"].str.removeprefix("o").astype(int)
     full = games.assign(opening=opening, plies=20, margin=3 * games["result"])
     path = folder / f"{player}.csv"
-    full[["black", "white", "opening", "opening_moves", "moves", "plies", "margin", "result"]].to_csv(path, index=False)
+    full[["first", "second", "opening", "opening_moves", "moves", "plies", "margin", "result"]].to_csv(
+        path, index=False
+    )
     return path
 
 
@@ -59,9 +62,9 @@ def match_file(tmp_path):
 def tournament():
     games, names = simulate(np.random.default_rng(0), [0, 250, 400, 450], 20, 0.2, 12)
     renamed = {names[3]: "perfect"}
-    games = games.replace({"black": renamed, "white": renamed})
+    games = games.replace({"first": renamed, "second": renamed})
     players = [*names[:3], "perfect"]
-    return elo.ratings_table(elo.fit(games, players, names[0])), pairings_table(games, players), players
+    return ratings_table(elo.fit(games, players, names[0])), pairings_table(games, players), players
 
 
 def test_training_metrics_are_ordered_by_iteration(tmp_path):
@@ -133,7 +136,7 @@ def test_games_without_an_opening_are_read(tmp_path):
         (",3,1\n", ",3,2\n", r"iteration-0001\.csv: line \d+: column result: expected 1, 0 or -1, found"),
         (",3,1\n", ",-3,1\n", r"iteration-0001\.csv: line \d+: column margin: expected the sign of result"),
         (",3,1\n", ",3\n", r"iteration-0001\.csv: line \d+: column margin: expected the last of 8, found 7"),
-        ("iteration-0001,iteration-0000", "iteration-0001,iteration-0001", "column black: expected two different"),
+        ("iteration-0001,iteration-0000", "iteration-0001,iteration-0001", "column first: expected two different"),
         ("iteration-0001,iteration-0000,0,", "iteration-0000,iteration-0001,0,", "opening 0: expected two games with"),
     ],
 )
@@ -147,7 +150,7 @@ def test_damaged_matches_are_refused_with_file_and_column(match_file, old, new, 
 
 def test_a_match_file_that_lost_its_last_game_is_refused(match_file):
     match_file.write_text("".join(match_file.read_text().splitlines(keepends=True)[:-1]))
-    with pytest.raises(ProbZeroError, match=r"opening \d: expected two games with colours swapped, found 1"):
+    with pytest.raises(ProbZeroError, match=r"opening \d: expected two games with sides swapped, found 1"):
         tables.read_matches([match_file])
 
 
@@ -159,8 +162,8 @@ def test_a_file_cut_in_the_middle_of_a_number_is_refused(match_file):
 
 def test_a_pairing_with_fewer_openings_than_the_others_is_refused(tmp_path):
     games, names = simulate(np.random.default_rng(0), [0, 100, 200], 20, 0.2, 3)
-    mine = games[(games["black"] == names[2]) | (games["white"] == names[2])]
-    against_first = (mine["black"] == names[0]) | (mine["white"] == names[0])
+    mine = games[(games["first"] == names[2]) | (games["second"] == names[2])]
+    against_first = (mine["first"] == names[0]) | (mine["second"] == names[0])
     path = write_games(tmp_path, mine[~(against_first & (mine["opening_moves"] == "o2"))], names[2])
     with pytest.raises(ProbZeroError, match="against iteration-0000: expected 3 openings, found 2"):
         tables.read_matches([path])
@@ -181,8 +184,8 @@ def test_a_missing_or_repeated_match_file_is_refused(match_file, tmp_path):
 
 def test_tables_are_written_as_csv_and_markdown(tmp_path, tournament):
     ratings, _, players = tournament
-    tables.write_table(ratings, tmp_path / "t" / "ratings.csv", tmp_path / "t" / "ratings.md")
-    back = tables.read_table(tmp_path / "t" / "ratings.csv", ("player", "rating"))
+    tables.write_table(ratings, tmp_path / "t" / "ratings.csv")
+    back = read_table(tmp_path / "t" / "ratings.csv", {"player": str, "rating": float})
     assert back["player"].tolist() == players
     assert back["rating"].to_numpy() == pytest.approx(ratings["rating"].to_numpy(), rel=1e-5)
     assert back["iteration"].isna().tolist() == [False, False, False, True]
@@ -238,13 +241,13 @@ def draw_all(folder: Path, ratings: pd.DataFrame, pairings: pd.DataFrame, player
 
 
 def draw_from_tables(folder: Path, into: str) -> None:
-    ratings, pairings = (tables.read_table(folder / f"{name}.csv") for name in ("ratings", "pairings"))
+    ratings, pairings = (read_table(folder / f"{name}.csv", {}) for name in ("ratings", "pairings"))
     draw_all(folder / into, ratings, pairings, ratings["player"].tolist())
 
 
 def test_figures_are_the_same_bytes_each_time_and_in_another_process(tmp_path, tournament):
     for name, table in zip(("ratings", "pairings"), tournament, strict=False):
-        tables.write_table(table, tmp_path / f"{name}.csv", tmp_path / f"{name}.md")
+        tables.write_table(table, tmp_path / f"{name}.csv")
     draw_from_tables(tmp_path, "a")
     code = f"from pathlib import Path; import test_report; test_report.draw_from_tables(Path({str(tmp_path)!r}), 'b')"
     subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": ":".join(sys.path)})
@@ -281,7 +284,7 @@ def test_axes_carry_names_with_units(tmp_path, tournament, monkeypatch):
 
 def test_a_tournament_of_two_checkpoints_and_one_iteration_can_be_drawn(tmp_path):
     games, names = simulate(np.random.default_rng(0), [0, 2000], 20, 0.2, 2)
-    ratings = elo.ratings_table(elo.fit(games, names, names[0]))
+    ratings = ratings_table(elo.fit(games, names, names[0]))
     draw_all(tmp_path, ratings, pairings_table(games, names), names)
     learned, played = metric_tables()
     figures.plot_training(learned.head(1), tmp_path / "one.png", tmp_path / "one.pdf")

@@ -1,4 +1,4 @@
-"""The comparison of settings: one changed at a time, around the default's way of training."""
+"""The study of settings: one changed at a time, around the default's way of training."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import committed
 import pytest
 
 from probzero import config
-from probzero.comparison import Comparison
+from probzero.study import Study
 
 OPTIONS = (
     "policy_moves", "policy_sharpness", "undecided_draw", "phase_balance", "policy_weight", "visit_exponent",
@@ -24,11 +24,11 @@ def learning(variant: Any) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def settings() -> Comparison:
+def settings() -> Study:
     return committed.parsed(name="settings")
 
 
-def test_its_reference_trains_as_the_default_does(settings: Comparison) -> None:
+def test_its_reference_trains_as_the_default_does(settings: Study) -> None:
     default = config.load(committed.CONFIG / "laptop.yaml")
     ours = settings.variants[settings.reference]
     for option in OPTIONS:
@@ -37,11 +37,11 @@ def test_its_reference_trains_as_the_default_does(settings: Comparison) -> None:
 
 
 @pytest.mark.parametrize(("mine", "theirs"), [("probzero", "probzero"), ("plain", "plain-training")])
-def test_it_stands_beside_the_comparison(mine: str, theirs: str, settings: Comparison) -> None:
+def test_it_stands_beside_the_study_of_ideas(mine: str, theirs: str, settings: Study) -> None:
     assert learning(settings.variants[mine]) == learning(committed.parsed().variants[theirs])
 
 
-def test_every_other_variant_changes_one_setting(settings: Comparison) -> None:
+def test_every_other_variant_changes_one_setting(settings: Study) -> None:
     assert len(settings.seeds) >= 3
     theirs = settings.variants[settings.reference].as_dict()
     together = {"particles-128": ["games", "batches"]}  # so that the leaf evaluations stay the same
@@ -54,6 +54,6 @@ def test_every_other_variant_changes_one_setting(settings: Comparison) -> None:
         assert changed == together.get(name, changed[:1]) != [], (name, changed)
 
 
-def test_as_many_leaf_evaluations_for_all(settings: Comparison) -> None:
+def test_as_many_leaf_evaluations_for_all(settings: Study) -> None:
     plays = [variant.selfplay for variant in settings.variants.values()]
     assert len({play.games * play.particles * play.batches for play in plays}) == 1

@@ -9,15 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from slow_othello import SlowOthello
+from oracles.slow_connect_four import SlowConnectFour
+from oracles.slow_othello import SlowOthello
 
 from probzero import wdl
+from probzero.bits import popcount
 from probzero.config import Network, Search, Training
 from probzero.errors import ProbZeroError
-from probzero.games.bits import popcount
-from probzero.games.othello import move_names, othello
+from probzero.games import make
 from probzero.games.random_play import play_randomly
-from probzero.games.symmetry import canonical_bitboards, turn_bitboards
 from probzero.network.inference import Evaluation
 from probzero.search.build import SearchFactory
 from probzero.truth.blunders import count_blunders, read_games
@@ -25,16 +25,19 @@ from probzero.truth.ceiling import exact_samples, train_ceiling, without
 from probzero.truth.labels import keeps_result, label
 from probzero.truth.measures import calibration_table, kept_table
 from probzero.truth.perfect import PerfectPlayer, games_from_wins
-from probzero.truth.positions import boards, from_random_play, labelled, move_masks, read_positions
+from probzero.truth.positions import from_random_play, labelled, move_masks, read_positions, states_of
 
-RULES = othello(5)
+GAME = make("othello", size=5)
+CONNECT_FOUR = make("connect_four", width=4, height=4)
 SEARCH = Search(splitting="systematic", temperature=1.0, cache=True)
 
 
 @cache
-def minimax(board: SlowOthello) -> int:
+def minimax(board: SlowOthello | SlowConnectFour) -> int:
     """The exact result for the player to move, by trying everything."""
     moves = board.legal_moves()
+    if not moves and isinstance(board, SlowConnectFour):
+        return board.outcome()
     if not moves:
         return (board.margin() > 0) - (board.margin() < 0)
     return max(-minimax(board.after(move)) for move in moves)
@@ -42,7 +45,7 @@ def minimax(board: SlowOthello) -> int:
 
 @pytest.fixture(scope="module")
 def positions() -> pd.DataFrame:
-    return labelled(RULES, *from_random_play(RULES, 6, seed=5), "random", threads=1)
+    return labelled(GAME, from_random_play(GAME, 6, seed=5), "random", threads=1)
 
 
 class Oracle:
@@ -53,29 +56,29 @@ class Oracle:
     def __init__(self, wrong: bool = False) -> None:
         self.wrong = wrong
 
-    def __call__(self, own: torch.Tensor, opp: torch.Tensor, legal: torch.Tensor) -> Evaluation:
-        labels = label(5, own.numpy(), opp.numpy(), margins=False, threads=1, progress=False)
-        good = torch.from_numpy(keeps_result(labels)) & legal
-        prior = torch.where(legal, torch.where(good ^ self.wrong, 1.0, 1e-3), 0.0)
+    def __call__(self, states: torch.Tensor, moves: torch.Tensor) -> Evaluation:
+        labels = label(GAME, states.numpy(), margins=False, threads=1, progress=False)
+        good = torch.from_numpy(keeps_result(labels)).gather(1, moves)
+        real = torch.arange(moves.shape[1]) < GAME.legal(states).sum(1, keepdim=True)
+        prior = torch.where(real, torch.where(good ^ self.wrong, 1.0, 1e-3), 0.0)
         outcome = wdl.from_result(torch.from_numpy(labels.result.astype(np.int64)))
         return Evaluation(prior / prior.sum(1, keepdim=True), outcome, outcome)
 
 
 def test_evaluation_sets_are_stratified_distinct_and_have_a_choice(positions: pd.DataFrame) -> None:
-    own, opp = boards(positions)
-    assert positions.groupby("discs").size().max() == 6 and positions.discs.nunique() > 15
-    assert (popcount(own | opp) == positions.discs).all()
-    assert (RULES.legal(own, opp).sum(1) > 1).all()
-    turned = np.stack(canonical_bitboards(5, own, opp), axis=1)
-    assert len(np.unique(turned, axis=0)) == len(positions)
+    states = states_of(GAME, positions)
+    assert positions.groupby("phase").size().max() == 6 and positions.phase.nunique() > 15
+    assert (popcount(states[:, 0] | states[:, 1]) == positions.phase).all()
+    assert (GAME.legal(states).sum(1) > 1).all()
+    assert len(np.unique(GAME.canonical(states), axis=0)) == len(positions)
 
 
 def test_labels_of_late_positions_are_those_of_plain_minimax(positions: pd.DataFrame) -> None:
-    late = positions[positions.discs >= 18]
-    keeping, losing = move_masks(RULES, late.keeping), move_masks(RULES, late.losing)
+    late = positions[positions.phase >= 18]
+    keeping, losing = move_masks(GAME, late.keeping), move_masks(GAME, late.losing)
     assert len(late) >= 20
     for row, position in enumerate(late.itertuples()):
-        board = SlowOthello.from_bitboards(5, position.own, position.opp)
+        board = SlowOthello(5, tuple(position.position.replace("/", "")))
         exact = minimax(board)
         kept = {move for move in board.legal_moves() if -minimax(board.after(move)) == exact}
         assert position.result == exact
@@ -87,23 +90,23 @@ def test_labels_of_late_positions_are_those_of_plain_minimax(positions: pd.DataF
 def test_evaluation_sets_survive_the_round_trip_and_damage_is_refused(positions: pd.DataFrame, tmp_path: Path) -> None:
     path = tmp_path / "positions.csv"
     positions.to_csv(path, index=False)
-    pd.testing.assert_frame_equal(read_positions(path, RULES), positions.reset_index(drop=True), check_dtype=False)
+    pd.testing.assert_frame_equal(read_positions(path, GAME), positions.reset_index(drop=True), check_dtype=False)
     spoiled = positions.copy()
     spoiled.loc[3, "keeping"] = "a5"
     spoiled.to_csv(path, index=False)
     with pytest.raises(ProbZeroError, match=r"positions.csv, row 4: expected the legal moves"):
-        read_positions(path, RULES)
+        read_positions(path, GAME)
     positions.drop(columns="result").to_csv(path, index=False)
-    with pytest.raises(ProbZeroError, match="expected the columns"):
-        read_positions(path, RULES)
+    with pytest.raises(ProbZeroError, match=r"evaluation set: .*positions\.csv: column result: expected present"):
+        read_positions(path, GAME)
     with pytest.raises(ProbZeroError, match="expected a CSV file, found nothing"):
-        read_positions(tmp_path / "none.csv", RULES)
+        read_positions(tmp_path / "none.csv", GAME)
 
 
 @pytest.mark.parametrize(("wrong", "raw"), [(False, 1.0), (True, 0.0)])
 def test_an_oracle_keeps_every_result_and_its_opposite_none(positions: pd.DataFrame, wrong: bool, raw: float) -> None:
     table = kept_table(
-        SearchFactory(RULES, Oracle(wrong), SEARCH, 200_000, "capacity"), Oracle(wrong), positions, 8, [2, 4], 0
+        SearchFactory(GAME, Oracle(wrong), SEARCH, 200_000, "capacity"), Oracle(wrong), positions, 8, [2, 4], 0
     )
     shares = table.groupby("particles")[["kept", "positions"]].sum()
     assert list(shares.index) == [0, 16, 32]
@@ -117,11 +120,11 @@ def test_calibration_of_a_constant_prediction_is_worked_out_by_hand(positions: p
     # Predicting (0.55, 0.15, 0.3) throughout: with shares w, d, l of the results the Brier score is
     # w(0.45² + 0.15² + 0.3²) + d(0.55² + 0.85² + 0.3²) + l(0.55² + 0.15² + 0.7²).
     class Constant(Oracle):
-        def __call__(self, own: torch.Tensor, opp: torch.Tensor, legal: torch.Tensor) -> Evaluation:
-            triple = torch.tensor([[0.55, 0.15, 0.3]]).repeat(len(own), 1)
-            return Evaluation(legal / legal.sum(1, keepdim=True), triple, triple)
+        def __call__(self, states: torch.Tensor, moves: torch.Tensor) -> Evaluation:
+            triple = torch.tensor([[0.55, 0.15, 0.3]]).repeat(len(states), 1)
+            return Evaluation(torch.ones(moves.shape) / moves.shape[1], triple, triple)
 
-    table = calibration_table(Constant(), RULES, positions)
+    table = calibration_table(Constant(), GAME, positions)
     count = len(positions)
     won, drawn, lost = ((positions.result == result).mean() for result in (1, 0, -1))
     value = table[table["head"] == "value"]
@@ -133,19 +136,60 @@ def test_calibration_of_a_constant_prediction_is_worked_out_by_hand(positions: p
 
 
 def test_perfect_play_wins_every_won_position_against_itself() -> None:
-    games = games_from_wins(RULES, PerfectPlayer(RULES), 12, 8, 2, seed=1)
+    games = games_from_wins(GAME, PerfectPlayer(GAME), 12, 8, 2, seed=1)
     assert (games.result == 1).all()
     start = games[games.opening == -1]
     assert len(start) == 2 and (start.margin == 13).all() and (start.moves_first == 1).all()
-    assert (games[games.opening >= 0].discs <= 12).all()
+    assert (games[games.opening >= 0].phase <= 12).all()
+
+
+def test_perfect_play_wins_every_won_position_of_connect_four_against_itself() -> None:
+    game = make("connect_four", width=5, height=4)
+    games = games_from_wins(game, PerfectPlayer(game), 30, 6, 2, seed=1)
+    assert "margin" not in games.columns
+    assert len(games) > 5 and (games.opening >= 0).all(), "some openings are decided, the start is a draw"
+    assert (games.result == 1).all() and (games.phase == 6).all()
+    assert set(games.moves_first) == {0, 1}
+
+
+def test_what_needs_the_solver_refuses_a_game_too_large_for_it() -> None:
+    large = make("othello", size=8)
+    start, games = large.start()[None], pd.DataFrame({"opening_moves": [""], "moves": ["d3"]})
+    for use in (
+        lambda: PerfectPlayer(large),
+        lambda: labelled(large, start, "random", threads=1),
+        lambda: count_blunders(large, games, threads=1),
+        lambda: exact_samples(large, start, threads=1),
+    ):
+        with pytest.raises(ProbZeroError, match="othello-size8: expected a game that can be solved"):
+            use()
+
+
+def test_labels_of_connect_four_are_those_of_plain_minimax(tmp_path: Path) -> None:
+    table = labelled(CONNECT_FOUR, from_random_play(CONNECT_FOUR, 15, seed=2), "random", threads=1)
+    table.to_csv(tmp_path / "positions.csv", index=False)  # names of moves are digits
+    pd.testing.assert_frame_equal(read_positions(tmp_path / "positions.csv", CONNECT_FOUR), table, check_dtype=False)
+    late = table[table.phase >= 7]
+    assert len(late) > 50 and late.decisive.any()
+    keeping, losing = move_masks(CONNECT_FOUR, late.keeping), move_masks(CONNECT_FOUR, late.losing)
+    for row, position in enumerate(late.itertuples()):
+        columns = ("".join(column).rstrip(".") for column in zip(*position.position.split("/"), strict=True))
+        board = SlowConnectFour(4, 4, tuple(map(tuple, columns)))
+        kept = {move for move in board.legal_moves() if -minimax(board.after(move)) == minimax(board)}
+        assert position.result == minimax(board)
+        assert set(np.flatnonzero(keeping[row])) == kept
+        assert set(np.flatnonzero(losing[row])) == set(board.legal_moves()) - kept
 
 
 def test_blunders_are_counted_as_plain_minimax_counts_them() -> None:
-    rules = othello(4)
-    played = play_randomly(rules, 30, rules.longest_game, seed=9)
+    game = make("othello", size=4)
+    played = play_randomly(game, 30, game.longest_game, seed=9)
     rows = [row[row >= 0].tolist() for row in played.action.T]
     games = pd.DataFrame(
-        {"opening_moves": [move_names(4, row[:2]) for row in rows], "moves": [move_names(4, row[2:]) for row in rows]}
+        {
+            "opening_moves": [game.move_names(row[:2]) for row in rows],
+            "moves": [game.move_names(row[2:]) for row in rows],
+        }
     )
     lost, clean = [], 0
     for row in rows:
@@ -156,7 +200,7 @@ def test_blunders_are_counted_as_plain_minimax_counts_them() -> None:
             spoiled |= drop > 0
             board = board.after(move)
         clean += not spoiled
-    counts = count_blunders(rules, games, threads=1)
+    counts = count_blunders(game, games, threads=1)
     assert counts["moves"] == len(lost) and counts["blunders"] == sum(drop > 0 for drop in lost) > 0
     assert counts["result_lost_per_game"] == pytest.approx(sum(lost) / 2 / 30)
     assert counts["games_without_blunder"] == clean
@@ -166,10 +210,10 @@ def test_games_without_an_opening_are_read_as_games_from_the_start(tmp_path: Pat
     path = tmp_path / "shard.csv"
     path.write_text("game,opening_moves,moves\n0,,d3\n1,d3,d2\n")
     assert read_games([path]).opening_moves.tolist() == ["", "d3"]
-    assert count_blunders(RULES, read_games([path]), threads=1)["moves"] == 2
+    assert count_blunders(GAME, read_games([path]), threads=1)["moves"] == 2
     path.write_text("game,moves\n0,d3\n")
     with pytest.raises(
-        ProbZeroError, match=r"shard\.csv: expected the columns opening_moves and moves, found game, moves"
+        ProbZeroError, match=r"shard\.csv: column opening_moves: expected present, found only game, moves"
     ):
         read_games([path])
     with pytest.raises(ProbZeroError, match="expected a CSV file, found nothing"):
@@ -178,14 +222,14 @@ def test_games_without_an_opening_are_read_as_games_from_the_start(tmp_path: Pat
 
 def test_a_recorded_illegal_move_is_refused() -> None:
     with pytest.raises(ProbZeroError, match="game 0, ply 2: expected a legal move"):
-        count_blunders(RULES, pd.DataFrame({"opening_moves": ["d3"], "moves": ["d3"]}), threads=1)
+        count_blunders(GAME, pd.DataFrame({"opening_moves": ["d3"], "moves": ["d3"]}), threads=1)
 
 
 def test_the_ceiling_never_learns_from_held_out_positions_in_any_turn(positions: pd.DataFrame) -> None:
-    own, opp = boards(positions)
-    turned = [turn_bitboards(5, side, np.full(len(own), 5)) for side in (own, opp)]
-    kept_own, _ = without(RULES, np.r_[turned[0], 1 << 3], np.r_[turned[1], 1 << 4], (own, opp))
-    assert kept_own.tolist() == [1 << 3]
+    states = states_of(GAME, positions)
+    turned = GAME.turn(states, np.full(len(states), 5))
+    fresh = np.array([[1 << 3, 1 << 4]])
+    assert without(GAME, np.concatenate([turned, fresh]), states).tolist() == fresh.tolist()
 
 
 def test_the_ceiling_learns_exact_labels(positions: pd.DataFrame) -> None:
@@ -193,7 +237,8 @@ def test_the_ceiling_learns_exact_labels(positions: pd.DataFrame) -> None:
         iterations=1, batch_size=64, samples=0, learning_rate=3e-3, final_learning_rate=1e-3, weight_decay=0.0,
         gradient_clip=1.0, symmetries=True, replay_window=1, visit_exponent=0.5, device="cpu", threads=1,
     )  # fmt: skip
-    samples = exact_samples(RULES, *boards(positions), threads=1)
+    samples = exact_samples(GAME, states_of(GAME, positions), threads=1)
     assert np.allclose(samples.policy.sum(1), 1) and (samples.policy[samples.mask == 0] == 0).all()
-    _, metrics = train_ceiling(RULES, Network(1, 8), settings, boards(positions), 12, 4000, seed_key=3)
+    network, held_out = Network(blocks=1, channels=8), states_of(GAME, positions)
+    _, metrics = train_ceiling(GAME, network, settings, held_out, 12, 4000, seed_key=3)
     assert metrics["samples"] == 4000 and metrics["policy_agreement"] > 0.3

@@ -1,6 +1,6 @@
 """The arms: which search, which record of its games and which targets belong together, as plain data.
 
-A further search is a class and an entry here. Imports nothing heavy, as the Snakefile reads it; `load` imports the rest.
+A further search is a class and an entry here. Imports nothing heavy, as the Snakefile reads it; `load` brings the rest.
 """
 
 from __future__ import annotations

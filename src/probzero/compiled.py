@@ -13,10 +13,13 @@ after all that compiled code depends on: an edit of any such file is noticed.
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
+import shutil
 import sys
 import tempfile
+import threading
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -25,48 +28,68 @@ from typing import Any
 import llvmlite.binding
 import numba
 
+from probzero.errors import bad
+
 PACKAGE = Path(__file__).parent
 CONSTANTS = ("wdl.py", "kernels/winner_prob/constants.py")  # what templates may take numbers from, beside each other
+STRUCTS = ("search/arrays.py",)  # and tuples of arrays; a tuple's class must be one for all games
+_LOADING = threading.RLock()  # loading changes numba's settings, which all threads share
 
 
-def sources() -> list[Path]:
-    """Return the files that compiled code may depend on: those that name numba, and those of constants."""
+@cache
+def sources() -> dict[Path, bytes]:
+    """Return the files that compiled code may depend on: those that name numba, those of constants and of structs.
+
+    Each is read once, so that what is compiled is what was stamped, whatever is edited meanwhile."""
     folders = [Path(at) for at, _, _ in os.walk(PACKAGE, followlinks=True)]
-    found = sorted(path for folder in folders for path in folder.glob("*.py"))
-    return [path for path in found if path.relative_to(PACKAGE).as_posix() in CONSTANTS or b"numba" in path.read_bytes()]
+    found = {path: path.read_bytes() for folder in sorted(folders) for path in sorted(folder.glob("*.py"))}
+    named = {PACKAGE / name for name in CONSTANTS + STRUCTS}
+    return {path: text for path, text in found.items() if path in named or b"numba" in text}
 
 
 @cache
 def _folder() -> Path:
     """Return where compiled code is kept, by a hash of sources, numba and the kind of processor."""
     stamp = hashlib.sha256(f"{numba.__version__} {llvmlite.binding.get_host_cpu_name()}".encode())
-    for path in sources():
-        stamp.update(path.read_bytes())
+    for path, text in sources().items():
+        stamp.update(f"{path.relative_to(PACKAGE)} {len(text)} ".encode() + text)
     chosen = os.environ.get("NUMBA_CACHE_DIR")
-    places = [Path(chosen)] if chosen else [PACKAGE / "__pycache__", Path.home() / ".cache" / "probzero"]
-    for place in places:
-        folder = place / f"compiled-{stamp.hexdigest()[:16]}"
+    for place in [chosen] if chosen else [str(PACKAGE / "__pycache__"), "~/.cache/probzero"]:
         try:
+            folder = Path(place).expanduser() / f"compiled-{stamp.hexdigest()[:16]}"
             folder.mkdir(parents=True, exist_ok=True)
-        except OSError:
+        except (OSError, RuntimeError):  # nothing may be written there, or there is no home
             continue
         if os.access(folder, os.W_OK):
             return folder
-    return Path(tempfile.mkdtemp(prefix="probzero-"))  # nothing is kept: every process compiles for itself
+    folder = Path(tempfile.mkdtemp(prefix="probzero-"))  # nothing is kept: every process compiles for itself
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def load(template: str, game: str = "any", **given: Any) -> ModuleType:
+    """Return the template, a module's full name, with these globals given; what it compiles is kept for `game`."""
+    with _LOADING:
+        return _load(template, game, **given)
 
 
 @cache
-def load(template: str, game: str = "any", **given: Any) -> ModuleType:
-    """Return the template, a module's full name, with these globals given; what it compiles is kept for `game`."""
+def _load(template: str, game: str, **given: Any) -> ModuleType:
     name = f"{template}_{game}"
+    if name in sys.modules:  # one's compiled code would be taken for the other's
+        raise bad("template", name, "to be loaded with the same globals each time", sorted(given))
     source = PACKAGE.parent.joinpath(*template.split(".")).with_suffix(".py")
+    code = compile(sources()[source], source, "exec", dont_inherit=True)  # not from a stale .pyc
     module = sys.modules[name] = ModuleType(name)  # numba looks modules up by name
     vars(module).update(given, __file__=str(source))
     before = numba.config.CACHE_DIR, numba.config.CACHE_LOCATOR_CLASSES
     numba.config.CACHE_DIR = str(_folder() / game)
     numba.config.CACHE_LOCATOR_CLASSES = "UserProvidedCacheLocator"  # there or nowhere
     try:
-        exec(compile(source.read_bytes(), source, "exec", dont_inherit=True), vars(module))  # not from a stale .pyc
+        exec(code, vars(module))
+    except BaseException:
+        del sys.modules[name]
+        raise
     finally:
         numba.config.CACHE_DIR, numba.config.CACHE_LOCATOR_CLASSES = before
     return module

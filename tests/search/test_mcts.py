@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -34,9 +33,13 @@ PATHS = compiled.load("probzero.search.loops.paths")
 OTHELLO = known_games.make("othello", size=5)
 CONNECT_FOUR = known_games.make("connect_four", width=5, height=4)
 
-PUCT = Search("systematic", 1.0, False, algorithm="puct", transpositions=False, exploration=1.5)
-MINMAX = replace(PUCT, exploration=1.25, exploration_growth="logarithmic", q_scale="minmax", unvisited="first")
-UCB1 = replace(PUCT, algorithm="ucb1", exploration=math.sqrt(2))
+PUCT = Search(
+    splitting="systematic", temperature=1.0, cache=False, algorithm="puct", transpositions=False, exploration=1.5
+)
+MINMAX = PUCT.model_copy(
+    update={"exploration": 1.25, "exploration_growth": "logarithmic", "q_scale": "minmax", "unvisited": "first"}
+)
+UCB1 = PUCT.model_copy(update={"algorithm": "ucb1", "exploration": math.sqrt(2)})
 KINDS = {"puct": PUCT, "minmax": MINMAX}
 
 
@@ -70,20 +73,20 @@ def test_puct_of_a_node_never_left_is_nothing_so_that_the_highest_prior_goes_fir
 
 def test_the_logarithmic_constant_on_paper() -> None:
     # Σ N = 19653: ln((19653 + 19652 + 1) / 19652) = ln(2 + 2 / 19652), √19653 = 140.189
-    settings = replace(MINMAX, q_scale="plain")
+    settings = MINMAX.model_copy(update={"q_scale": "plain"})
     c = math.log(2 + 2 / 19652) + 1.25
     found = score_row(settings, [19652, 1], [0.0, 1.0], [0.9, 0.1])
     assert found == pytest.approx([c * 0.9 * math.sqrt(19653) / 19653, 1 + c * 0.1 * math.sqrt(19653) / 2])
 
 
 def test_scaled_q_on_paper() -> None:
-    settings = replace(PUCT, q_scale="minmax", exploration=0.0)
+    settings = PUCT.model_copy(update={"q_scale": "minmax", "exploration": 0.0})
     # between −0.5 and 0.5: 0.25 is three quarters of the way, −0.5 none of it; a move never tried has none either
     assert score_row(settings, [4, 2, 0], [1.0, -1.0, 0.0], [0.4, 0.3, 0.3], -0.5, 0.5) == pytest.approx([0.75, 0, 0])
 
 
 def test_one_value_alone_is_not_scaled() -> None:
-    settings = replace(PUCT, q_scale="minmax", exploration=0.0)
+    settings = PUCT.model_copy(update={"q_scale": "minmax", "exploration": 0.0})
     assert score_row(settings, [2, 0], [0.6, 0.0], [0.5, 0.5], 0.3, 0.3) == pytest.approx([0.3, 0.0])
 
 
@@ -182,7 +185,9 @@ def test_games_do_not_disturb_each_other() -> None:
 @pytest.mark.parametrize("algorithm", ["puct", "particle"])
 def test_without_transpositions_every_node_has_one_parent(algorithm: str) -> None:
     for transpositions in (True, False):
-        search = searching(games=2, settings=replace(PUCT, algorithm=algorithm, transpositions=transpositions))
+        search = searching(
+            games=2, settings=PUCT.model_copy(update={"algorithm": algorithm, "transpositions": transpositions})
+        )
         search.run(torch.arange(2), 8, 60, 0)
         graph = search.graph
         child = graph.edge_child[1 : graph.edges]
@@ -194,7 +199,9 @@ def test_without_transpositions_every_node_has_one_parent(algorithm: str) -> Non
 def test_without_reuse_a_move_begins_with_an_empty_graph(algorithm: str) -> None:
     games = torch.arange(2)
     for reuse in (True, False):
-        search = searching(games=2, settings=replace(PUCT, algorithm=algorithm, reuse=reuse, transpositions=True))
+        search = searching(
+            games=2, settings=PUCT.model_copy(update={"algorithm": algorithm, "reuse": reuse, "transpositions": True})
+        )
         search.run(games, 8, 8, 0)
         search.advance(games, best(search.moves(games)))
         assert bool((search.graph.visits[search.graph.root] > 0).all()) == reuse
@@ -207,7 +214,7 @@ def test_without_reuse_a_move_begins_with_an_empty_graph(algorithm: str) -> None
 
 @pytest.mark.parametrize("algorithm", ["puct", "particle"])
 def test_a_budget_of_leaves_is_spent_to_the_last_and_not_exceeded(algorithm: str) -> None:
-    settings = replace(PUCT, algorithm=algorithm, budget="leaves")
+    settings = PUCT.model_copy(update={"algorithm": algorithm, "budget": "leaves"})
     search = searching(games=3, settings=settings)
     games = torch.arange(3)
     search.run(games, 8, 7, 0)
@@ -320,7 +327,9 @@ def test_the_move_with_the_best_results_is_visited_most() -> None:
 
 @pytest.mark.parametrize("algorithm", ["puct", "particle"])
 def test_a_budget_that_the_root_uses_up_still_tries_a_move(algorithm: str) -> None:
-    search = searching(games=2, settings=replace(PUCT, algorithm=algorithm, budget="leaves", reuse=False))
+    search = searching(
+        games=2, settings=PUCT.model_copy(update={"algorithm": algorithm, "budget": "leaves", "reuse": False})
+    )
     games = torch.arange(2)
     for ply in range(3):
         search.run(games, 1, 1, ply)

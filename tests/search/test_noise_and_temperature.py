@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -86,16 +85,15 @@ def test_players_and_measures_search_without_noise(monkeypatch: pytest.MonkeyPat
 
 def test_matches_and_points_are_the_same_whatever_the_noise_of_self_play(tmp_path: Path) -> None:
     checkpoint = tmp_path / "0000.safetensors"
-    quiet = replace(configured(), game=replace(configured().game, size=4))
+    quiet = configured().changed(game={"size": 4})
     save_checkpoint(checkpoint, build(4, quiet.network, 1), CheckpointInfo("smoke", 0, 0, 4, quiet.network))
-    small = replace(
-        quiet,
-        arena=replace(quiet.arena, openings=2, opening_plies=2, particles=2, batches=4, capacity=5000),
-        truth=replace(quiet.truth, per_stratum=2, particles=2, batches=(4,), capacity=5000),
+    small = quiet.changed(
+        arena={"openings": 2, "opening_plies": 2, "particles": 2, "batches": 4, "capacity": 5000},
+        truth={"per_stratum": 2, "particles": 2, "batches": (4,), "capacity": 5000},
     )
     written = []
     for noise in (0.0, 0.5):
-        config = json.dumps(replace(small, selfplay=replace(small.selfplay, noise=noise)).as_dict())
+        config = json.dumps(small.changed(selfplay={"noise": noise}).as_dict())
         common = ["--config", config, "--seed", "0"]
         positions, match, points = (tmp_path / f"{name}-{noise}.csv" for name in ("positions", "match", "points"))
         assert main(["positions", *common, "--output", str(positions)]) == 0

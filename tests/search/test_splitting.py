@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import pytest
 import torch
@@ -94,7 +93,7 @@ def test_hashes_of_rows_are_the_mix_of_their_words_in_both_forms(form: str) -> N
 
 def alone(form: str, splitting: str) -> list[int]:
     """Search a game with that scheme; return the visits of the root's moves."""
-    search = searching(4, games=1, settings=replace(SYSTEMATIC, splitting=splitting), form=form)
+    search = searching(4, games=1, settings=SYSTEMATIC.model_copy(update={"splitting": splitting}), form=form)
     search.run(torch.tensor([0]), 8, 3, 0)
     return search.graph.edge_visits[search.graph.edges_of(search.graph.root).index][0].tolist()
 

@@ -1,6 +1,30 @@
 # Learning: an untrained network, then self-play and training in turn.
 
 
+def previous(folder):
+    """Input function: the file that the iteration before left in `folder`."""
+    return (
+        lambda wildcards: f"{run(wildcards)}/seed{wildcards.seed}/{folder}/{int(wildcards.iteration) - 1:04}.safetensors"
+    )
+
+
+def playing_network(wildcards):
+    """The checkpoint that plays an iteration: that of the one before, or an older one if self-play lags behind."""
+    number = max(0, int(wildcards.iteration) - 1 - settings(wildcards).selfplay.lag)
+    return f"{run(wildcards)}/seed{wildcards.seed}/checkpoints/{number:04}.safetensors"
+
+
+def window(wildcards):
+    """The datasets that an iteration learns from, oldest first."""
+    last = int(wildcards.iteration)
+    first = max(1, last - settings(wildcards).training.replay_window + 1)
+    return [
+        f"{run(wildcards)}/seed{wildcards.seed}/selfplay/{iteration:04}/shard{shard}.bin"
+        for iteration in range(first, last + 1)
+        for shard in range(settings(wildcards).selfplay.shards)
+    ]
+
+
 localrules:
     init,
 
@@ -13,10 +37,13 @@ rule init:
         "<run>/seed{seed}/logs/init.log",
     benchmark:
         "<run>/seed{seed}/benchmarks/init.tsv"
+    priority: 10
     conda:
         "../../environment.yml"
     threads: 1
-    priority: 10
+    resources:
+        mem_mb=memory(),
+        runtime=minutes(),
     params:
         config=parts("experiment", "game", "network"),
     shell:
@@ -35,10 +62,13 @@ rule selfplay:
         "<run>/seed{seed}/logs/selfplay/{iteration}-shard{shard}.log",
     benchmark:
         "<run>/seed{seed}/benchmarks/selfplay/{iteration}-shard{shard}.tsv"
+    priority: 10
     conda:
         "../../environment.yml"
     threads: CONFIG.selfplay.threads
-    priority: 10
+    resources:
+        mem_mb=memory(CONFIG.selfplay.capacity),
+        runtime=minutes(LEAVES),
     params:
         config=parts("experiment", "game", "search", "selfplay", "targets"),
         iterations=CONFIG.training.iterations,
@@ -62,10 +92,13 @@ rule train:
         "<run>/seed{seed}/logs/train/{iteration}.log",
     benchmark:
         "<run>/seed{seed}/benchmarks/train/{iteration}.tsv"
+    priority: 10
     conda:
         "../../environment.yml"
     threads: CONFIG.training.threads
-    priority: 10
+    resources:
+        mem_mb=memory(5 * SAMPLES),  # a sample takes as much as five nodes
+        runtime=minutes(CONFIG.training.samples or SAMPLES),
     params:
         config=parts("experiment", "game", "search", "training"),
     shell:

@@ -1,20 +1,9 @@
 # The paper: every number in it is read from the run's files when it is compiled. It shows the first seed.
-# If the repository holds a finished comparison, the paper has a section on it.
-from probzero.report.paper import compared
+# If the repository holds a finished study, the paper has a section on it.
+from probzero.report.paper import run_files, study_files
 
-PAPER = [
-    "paper.typ",
-    "method.typ",
-    "searches.typ",
-    "results.typ",
-    "comparison.typ",
-    "values.typ",
-    "compared.typ",
-    "run.typ",
-    "references.bib",
-]
-COMPARED = os.path.join(workflow.basedir, "results", "reference", "comparison")
-HAS_COMPARISON = os.path.isdir(os.path.join(COMPARED, "tables"))
+SHOWN = Path(workflow.basedir, "results", "reference", "study")
+STUDIED = [SHOWN] if (SHOWN / "tables").is_dir() else []
 
 
 localrules:
@@ -23,17 +12,12 @@ localrules:
 
 rule paper:
     input:
-        "<run>/config.json",
-        expand(
-            "<run>/seed{seed}/tables/{table}.csv",
-            seed=CONFIG.seeds[0],
-            table=LEARNING_TABLES + TOURNAMENT_TABLES + TRUTH_TABLES,
+        map(str, run_files(Path("<run>"), CONFIG.seeds[0])),
+        # by their place in the repository: the run may be elsewhere
+        source=sorted(
+            str(path) for kind in ("typ", "bib") for path in Path(workflow.basedir, "paper").glob(f"*.{kind}")
         ),
-        expand("<run>/seed{seed}/figures/{figure}.pdf", seed=CONFIG.seeds[0], figure=FIGURES + TRUTH_FIGURES),
-        expand("<run>/seed{seed}/truth/{file}", seed=CONFIG.seeds[0], file=["positions.csv", "ceiling.json"]),
-        # by its place in the repository: the run may be elsewhere
-        source=[os.path.join(workflow.basedir, "paper", name) for name in PAPER],
-        comparison=list(map(str, compared(Path(COMPARED)))) if HAS_COMPARISON else [],
+        study=[str(path) for folder in STUDIED for path in study_files(folder)],
     output:
         "<run>/paper.pdf",
     log:
@@ -43,10 +27,13 @@ rule paper:
     conda:
         "../../environment.yml"
     threads: 1
+    resources:
+        mem_mb=memory(),
+        runtime=minutes(),
     params:
         run=lambda wildcards, output: os.path.dirname(output[0]),
         seed=CONFIG.seeds[0],
-        comparison=["--comparison", COMPARED] if HAS_COMPARISON else [],
+        study=[word for folder in STUDIED for word in ("--study", str(folder))],
     shell:
-        "python -m probzero paper --run {params.run:q} --seed {params.seed} {params.comparison:q} --output {output:q}"
+        "python -m probzero paper --run {params.run:q} --seed {params.seed} {params.study:q} --output {output:q}"
         " 2>&1 | tee {log:q}"

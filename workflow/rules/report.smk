@@ -1,10 +1,31 @@
-# The report: the settings, tables of all iterations, and the figures.
+# The report of a seed, in one job because each part takes less time than starting Python: tables of all iterations,
+# ratings, what was measured against exact truth, and the figures drawn from them.
+import time
+
+import psutil
+
+
+def measured(kind):
+    """Input function: what every network, the ceiling among them, left of one kind."""
+    return lambda wildcards: expand(
+        "<run>/seed{seed}/truth/{player}/{kind}.csv", seed=wildcards.seed, player=[*NETWORKS, "ceiling"], kind=kind
+    )
+
+
+def say_cost():
+    """Say how the cores' time of a whole run was spent, on this machine and without an environment made by conda."""
+    if workflow.dag_settings.targets or BY_CONDA or not workflow.local_exec:
+        return
+    wall = time.time() - psutil.Process().create_time()
+    shell(
+        "python -m probzero cost --run {RUN:q} --wall {wall} --cores {workflow.cores} --output {RUN:q}/cost.csv"
+        " || echo '(So what the workflow cost is not measured; the run itself is complete.)'"
+    )
 
 
 localrules:
     configuration,
-    tables,
-    figures,
+    report,
 
 
 rule configuration:
@@ -14,50 +35,60 @@ rule configuration:
         "<run>/logs/configuration.log",
     benchmark:
         "<run>/benchmarks/configuration.tsv"
+    priority: 20
     conda:
         "../../environment.yml"
     threads: 1
-    priority: 20
+    resources:
+        mem_mb=memory(),
+        runtime=minutes(),
     params:
         config=parts(*configuration.PARTS),
     shell:
         "python -m probzero config --config {params.config:q} --output {output:q} 2>&1 | tee {log:q}"
 
 
-rule tables:
+rule report:
     input:
         training=metrics("training", shards=False),
         selfplay=metrics("selfplay", shards=True),
+        matches=rows,
+        kept=measured("kept") if SOLVABLE else [],
+        calibration=measured("calibration") if SOLVABLE else [],
+        perfect=measured("perfect") if SOLVABLE else [],
+        blunders=(expand("<run>/seed{{seed}}/truth/blunders/{iteration}.json", iteration=WATCHED) if SOLVABLE else []),
     output:
-        training="<run>/seed{seed}/tables/training.csv",
-        selfplay="<run>/seed{seed}/tables/selfplay.csv",
-        markdown=expand("<run>/seed{{seed}}/tables/{table}.md", table=LEARNING_TABLES),
+        tables=expand("<run>/seed{{seed}}/tables/{table}.{kind}", table=TABLES, kind=["csv", "md"]),
+        figures=expand("<run>/seed{{seed}}/figures/{figure}.{kind}", figure=FIGURES, kind=["png", "pdf"]),
     log:
-        "<run>/seed{seed}/logs/tables.log",
+        "<run>/seed{seed}/logs/report.log",
     benchmark:
-        "<run>/seed{seed}/benchmarks/tables.tsv"
+        "<run>/seed{seed}/benchmarks/report.tsv"
     conda:
         "../../environment.yml"
     threads: 1
-    shell:
-        "python -m probzero tables --training {input.training:q} --selfplay {input.selfplay:q}"
-        " --training-table {output.training:q} --selfplay-table {output.selfplay:q} 2>&1 | tee {log:q}"
-
-
-rule figures:
-    input:
-        expand("<run>/seed{{seed}}/tables/{table}.csv", table=["training", "selfplay", "ratings", "pairings"]),
-    output:
-        expand("<run>/seed{{seed}}/figures/{figure}.{kind}", figure=FIGURES, kind=["png", "pdf"]),
-    log:
-        "<run>/seed{seed}/logs/figures.log",
-    benchmark:
-        "<run>/seed{seed}/benchmarks/figures.tsv"
-    conda:
-        "../../environment.yml"
-    threads: 1
+    resources:
+        mem_mb=memory(),
+        runtime=minutes(),
     params:
-        tables=lambda wildcards, input: os.path.dirname(input[0]),
-        figures=lambda wildcards, output: os.path.dirname(output[0]),
+        players=[*NETWORKS, *ANCHORS],
+        tables=lambda wildcards, output: os.path.dirname(output.tables[0]),
+        figures=lambda wildcards, output: os.path.dirname(output.figures[0]),
     shell:
-        "python -m probzero figures --tables {params.tables:q} --figures {params.figures:q} 2>&1 | tee {log:q}"
+        "tables={params.tables:q} figures={params.figures:q};"
+        " python -m probzero"
+        ' tables --training {input.training:q} --training-table "$tables/training.csv"'
+        ' --selfplay {input.selfplay:q} --selfplay-table "$tables/selfplay.csv"'
+        " --then elo --matches {input.matches:q} --players {params.players:q}"
+        ' --ratings "$tables/ratings.csv" --differences "$tables/differences.csv"'
+        ' --pairings "$tables/pairings.csv" --model "$tables/model.csv"'
+        ' --then figures --tables "$tables" --figures "$figures"'
+        + (
+            " --then truth-tables --kept {input.kept:q} --calibration {input.calibration:q}"
+            " --perfect {input.perfect:q} --blunders {input.blunders:q}"
+            ' --selfplay-table "$tables/selfplay.csv" --training-table "$tables/training.csv" --tables "$tables"'
+            ' --then truth-figures --tables "$tables" --figures "$figures"'
+            if SOLVABLE
+            else ""
+        )
+        + " 2>&1 | tee {log:q}"

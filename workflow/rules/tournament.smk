@@ -1,8 +1,29 @@
-# The tournament: every player meets every other; one job plays a player's row (see `row`).
+# The tournament: every player meets every other. A job plays the row of one network, or the rows of all anchors.
+def row(player):
+    """A player's row of the tournament: the player, then its opponents.
+
+    A network meets the networks before it and the anchors, so that its row can be played as soon as it is trained.
+    """
+    if player in NETWORKS:
+        return [player, *NETWORKS[: NETWORKS.index(player)], *ANCHORS]
+    return [player, *ANCHORS[: ANCHORS.index(player)]]
 
 
-localrules:
-    elo,
+def rows(wildcards):
+    """Input function: the rows of all players that have opponents in theirs."""
+    players = [player for player in [*NETWORKS, *ANCHORS] if len(row(player)) > 1]
+    return expand("<run>/seed{seed}/matches/{player}.csv", seed=wildcards.seed, player=players)
+
+
+def match_commands(wildcards, players, outputs):
+    """The commands that play the rows of players, with a checkpoint for each player that has one."""
+    config = parts("experiment", "game", "search", "arena")(wildcards)
+    commands = []
+    for player, output in zip(players, outputs, strict=True):
+        first, *others = ["=".join([name, *checkpoints(wildcards, [name])]) for name in row(player)]
+        named = ["--player", first, "--against", *others, "--output", output]
+        commands.append(shlex.join(["match", "--config", config, "--seed", wildcards.seed, *named]))
+    return " --then ".join(commands)
 
 
 rule match:
@@ -14,37 +35,36 @@ rule match:
         "<run>/seed{seed}/logs/match/{player}.log",
     benchmark:
         "<run>/seed{seed}/benchmarks/match/{player}.tsv"
+    wildcard_constraints:
+        player="|".join(NETWORKS),
     conda:
         "../../environment.yml"
     threads: CONFIG.arena.threads
+    resources:
+        mem_mb=memory(2 * CONFIG.arena.capacity),
+        runtime=minutes(len(NETWORKS + ANCHORS) * PAIRING),
     params:
-        config=parts("experiment", "game", "search", "arena"),
-        players=lambda wildcards: [argument(wildcards, player) for player in row(wildcards.player)],
+        commands=lambda wildcards, output: match_commands(wildcards, [wildcards.player], output),
     shell:
-        "set -- {params.players:q}; player=$1; shift;"
-        " python -m probzero match --config {params.config:q} --seed {wildcards.seed}"
-        ' --player "$player" --against "$@"'
-        " --output {output:q} 2>&1 | tee {log:q}"
+        "python -m probzero {params.commands} 2>&1 | tee {log:q}"
 
 
-rule elo:
-    input:
-        rows,
-    output:
-        ratings="<run>/seed{seed}/tables/ratings.csv",
-        differences="<run>/seed{seed}/tables/differences.csv",
-        pairings="<run>/seed{seed}/tables/pairings.csv",
-        model="<run>/seed{seed}/tables/model.csv",
-        markdown=expand("<run>/seed{{seed}}/tables/{table}.md", table=TOURNAMENT_TABLES),
-    log:
-        "<run>/seed{seed}/logs/elo.log",
-    benchmark:
-        "<run>/seed{seed}/benchmarks/elo.tsv"
-    conda:
-        "../../environment.yml"
-    threads: 1
-    params:
-        players=PLAYERS,
-    shell:
-        "python -m probzero elo --matches {input:q} --players {params.players:q} --ratings {output.ratings:q}"
-        " --differences {output.differences:q} --pairings {output.pairings:q} --model {output.model:q} 2>&1 | tee {log:q}"
+if len(ANCHORS) > 1:
+
+    rule anchor_matches:
+        output:
+            expand("<run>/seed{{seed}}/matches/{player}.csv", player=ANCHORS[1:]),
+        log:
+            "<run>/seed{seed}/logs/match/anchors.log",
+        benchmark:
+            "<run>/seed{seed}/benchmarks/match/anchors.tsv"
+        conda:
+            "../../environment.yml"
+        threads: CONFIG.arena.threads
+        resources:
+            mem_mb=memory(),
+            runtime=minutes(),
+        params:
+            commands=lambda wildcards, output: match_commands(wildcards, ANCHORS[1:], output),
+        shell:
+            "python -m probzero {params.commands} 2>&1 | tee {log:q}"

@@ -1,12 +1,8 @@
 # Exact truth: an evaluation set solved to the end, and every network of the tournament measured against it.
-SOLVABLE = CONFIG.game.size in (4, 5)  # larger boards have no truth to compare with
 # One more shard of self-play, half-way through the run, from which no network learns.
 HELD_OUT = f"{(CONFIG.training.iterations + 1) // 2:04}/shard{CONFIG.selfplay.shards}"
-
-
-localrules:
-    truth_tables,
-    truth_figures,
+# The iterations whose self-play is searched for blunders: those that the networks of the tournament come from.
+WATCHED = sorted({f"{max(1, iteration):04}" for iteration in CONFIG.arena.checkpoints})
 
 
 rule positions:
@@ -21,6 +17,9 @@ rule positions:
     conda:
         "../../environment.yml"
     threads: CONFIG.truth.threads
+    resources:
+        mem_mb=memory(),
+        runtime=minutes(),
     params:
         config=parts("experiment", "game", "truth"),
     shell:
@@ -38,10 +37,13 @@ rule ceiling:
         "<run>/seed{seed}/logs/truth/ceiling-training.log",
     benchmark:
         "<run>/seed{seed}/benchmarks/truth/ceiling-training.tsv"
+    priority: 5  # the longest of the jobs that wait for a free core, so it goes first among them
     conda:
         "../../environment.yml"
     threads: CONFIG.training.threads
-    priority: 5  # the longest of the jobs that wait for a free core, so it goes first among them
+    resources:
+        mem_mb=memory(2400 * CONFIG.truth.ceiling_per_stratum),
+        runtime=minutes(CONFIG.truth.ceiling_samples),
     params:
         config=parts("experiment", "game", "network", "training", "truth"),
     shell:
@@ -64,6 +66,9 @@ rule truth:
     conda:
         "../../environment.yml"
     threads: CONFIG.truth.threads
+    resources:
+        mem_mb=memory(CONFIG.truth.capacity),
+        runtime=minutes(MEASURED),
     params:
         config=parts("experiment", "game", "search", "truth"),
     shell:
@@ -74,65 +79,26 @@ rule truth:
 
 rule blunders:
     input:
-        expand("<run>/seed{{seed}}/selfplay/{{iteration}}/shard{shard}.csv", shard=range(CONFIG.selfplay.shards)),
+        expand(
+            "<run>/seed{{seed}}/selfplay/{iteration}/shard{shard}.csv",
+            iteration=WATCHED,
+            shard=range(CONFIG.selfplay.shards),
+        ),
     output:
-        "<run>/seed{seed}/truth/blunders/{iteration}.json",
+        expand("<run>/seed{{seed}}/truth/blunders/{iteration}.json", iteration=WATCHED),
     log:
-        "<run>/seed{seed}/logs/truth/blunders-{iteration}.log",
+        "<run>/seed{seed}/logs/truth/blunders.log",
     benchmark:
-        "<run>/seed{seed}/benchmarks/truth/blunders-{iteration}.tsv"
+        "<run>/seed{seed}/benchmarks/truth/blunders.tsv"
     conda:
         "../../environment.yml"
     threads: CONFIG.truth.threads
+    resources:
+        mem_mb=memory(),
+        runtime=minutes(),
     params:
         config=parts("game", "truth"),
+        folder=lambda wildcards, output: os.path.dirname(output[0]),
     shell:
-        "python -m probzero blunders --config {params.config:q} --iteration {wildcards.iteration}"
-        " --games {input:q} --output {output:q} 2>&1 | tee {log:q}"
-
-
-rule truth_tables:
-    input:
-        kept=measured("kept"),
-        calibration=measured("calibration"),
-        perfect=measured("perfect"),
-        blunders=expand(
-            "<run>/seed{{seed}}/truth/blunders/{iteration:04}.json",
-            iteration=[max(1, iteration) for iteration in CONFIG.arena.checkpoints],
-        ),
-        selfplay="<run>/seed{seed}/tables/selfplay.csv",
-        training="<run>/seed{seed}/tables/training.csv",
-    output:
-        expand("<run>/seed{{seed}}/tables/{table}.{kind}", table=TRUTH_TABLES, kind=["csv", "md"]),
-    log:
-        "<run>/seed{seed}/logs/truth/tables.log",
-    benchmark:
-        "<run>/seed{seed}/benchmarks/truth/tables.tsv"
-    conda:
-        "../../environment.yml"
-    threads: 1
-    params:
-        tables=lambda wildcards, output: os.path.dirname(output[0]),
-    shell:
-        "python -m probzero truth-tables --kept {input.kept:q} --calibration {input.calibration:q}"
-        " --perfect {input.perfect:q} --blunders {input.blunders:q} --selfplay-table {input.selfplay:q}"
-        " --training-table {input.training:q} --tables {params.tables:q} 2>&1 | tee {log:q}"
-
-
-rule truth_figures:
-    input:
-        expand("<run>/seed{{seed}}/tables/{table}.csv", table=TRUTH_FIGURES),
-    output:
-        expand("<run>/seed{{seed}}/figures/{figure}.{kind}", figure=TRUTH_FIGURES, kind=["png", "pdf"]),
-    log:
-        "<run>/seed{seed}/logs/truth/figures.log",
-    benchmark:
-        "<run>/seed{seed}/benchmarks/truth/figures.tsv"
-    conda:
-        "../../environment.yml"
-    threads: 1
-    params:
-        tables=lambda wildcards, input: os.path.dirname(input[0]),
-        figures=lambda wildcards, output: os.path.dirname(output[0]),
-    shell:
-        "python -m probzero truth-figures --tables {params.tables:q} --figures {params.figures:q} 2>&1 | tee {log:q}"
+        "python -m probzero blunders --config {params.config:q} --games {input:q} --output {params.folder:q}"
+        " 2>&1 | tee {log:q}"

@@ -1,21 +1,22 @@
 """Elo ratings by maximum likelihood, with draws and a first-move term, and intervals that respect paired openings.
 
-Model (Davidson 1970, with an order effect). For Black b against White w, ratings R and first-move advantage F in Elo,
+Model (Davidson 1970, with an order effect). With ratings R and first-move advantage F in Elo, for
+a, who moves first, against b,
 
-    x = (R_b − R_w + F) · ln 10 / 400
-    P(Black wins) = e^(x/2) / Z     P(draw) = ν / Z     P(White wins) = e^(−x/2) / Z     Z = e^(x/2) + ν + e^(−x/2)
+    x = (R_a − R_b + F) · ln 10 / 400
+    P(a wins) = e^(x/2) / Z     P(draw) = ν / Z     P(b wins) = e^(−x/2) / Z     Z = e^(x/2) + ν + e^(−x/2)
 
 Without draws (ν = 0) this is the Elo logistic. With η = ln ν the logits (x/2, η, −x/2) are linear in (R, F, η), so the
 log-likelihood is concave and has one maximum. Ratings are only defined up to a constant: the anchor is 0.
 
-Prior. A player who wins (or loses) every game has no finite maximum; nor have F and η when one colour wins everything
-or nobody draws. A few pseudo-games per tournament, played as opening pairs (both colours), keep everything finite:
+Prior. A player who wins (or loses) every game has no finite maximum; nor have F and η when one side wins everything
+or nobody draws. A few pseudo-games per tournament, played as opening pairs (both sides), keep everything finite:
 - one for each player, half won, half lost (the empirical logit of Anscombe 1956), spread evenly over the pairings
   played. One for each *pairing* would pull distant players together, because a large gap makes even half a loss loud;
-- one in all for F: half won by Black, half by White;
+- one in all for F: half won by who moves first, half by the other;
 - half a draw in all.
 
-Covariance. Both players meet the same opening with both colours, and the same openings serve all pairings, so the
+Covariance. Both players meet the same opening from both sides, and the same openings serve all pairings, so the
 games of one opening are not independent: an opening that is decided gives 1–1 whoever plays, and similar checkpoints
 repeat each other's games. Openings are what was drawn at random, so they are the clusters of a sandwich estimate
 
@@ -26,7 +27,7 @@ Every opening carries the same games, so each has leverage 1/G and a t quantile 
 even for few openings. The pseudo-games count as data in M; otherwise a perfect score, whose residuals vanish, would
 get an interval of no width. A single opening says nothing of the spread between openings: V = H⁻¹, widest t quantile.
 
-Meaning. Openings that favour one colour are not part of the model: a rating speaks of scores averaged over this set of
+Meaning. Openings that favour one side are not part of the model: a rating speaks of scores averaged over this set of
 openings, and the intervals cover that. Such openings pull scores towards one half, so the scale is compressed against
 one that would allow for each opening: compare ratings within a set of openings, not between sets.
 
@@ -51,10 +52,10 @@ from probzero.errors import bad
 
 ELO = 400 / np.log(10)  # Elo points of one natural logit
 CONFIDENCE = 0.95
-COLUMNS = ("black", "white", "opening_moves", "moves", "result")
+COLUMNS = ("first", "second", "opening_moves", "moves", "result")
 
-# Pseudo opening pairs of a pairing (i, j): the result for Black with i as Black, then with j as Black.
-_PAIR_RESULTS = np.array([[1, -1], [-1, 1], [1, 1], [-1, -1], [0, 0]])  # i twice, j twice, Black, White, drawn
+# Pseudo opening pairs of a pairing (i, j): the result for who moves first, which is i, then j.
+_PAIR_RESULTS = np.array([[1, -1], [-1, 1], [1, 1], [-1, -1], [0, 0]])  # i twice, j twice, first, second, drawn
 
 
 @dataclass(frozen=True)
@@ -92,28 +93,28 @@ def iteration_of(player: str) -> int | None:
 def fit(games: pd.DataFrame, players: Sequence[str], anchor: str) -> Ratings:
     """Rate `players` from `games`, one row each with the columns `COLUMNS`, so that `anchor` is 0."""
     players = list(players)
-    black, white, result = indices(games, players)
+    first, second, result = indices(games, players)
     if anchor not in players:
         raise bad("tournament", "anchor", f"one of {players}", anchor)
-    pairings = np.unique(np.sort(np.stack([black, white], axis=1), axis=1), axis=0)  # [m, 2]
-    group = _groups(black, white, result, players)
+    pairings = np.unique(np.sort(np.stack([first, second], axis=1), axis=1), axis=0)  # [m, 2]
+    group = _groups(first, second, result, players)
     cluster, names = pd.factorize(games["opening_moves"])
     openings = len(names)
 
-    pseudo_black, pseudo_white, pseudo_result, pair_weight = _pseudo_games(pairings, len(players))
+    pseudo_first, pseudo_second, pseudo_result, pair_weight = _pseudo_games(pairings, len(players))
     free = np.arange(len(players) + 2) != players.index(anchor)  # every rating but the anchor's, F, η
     rows = _Rows(
-        design=_design(np.append(black, pseudo_black), np.append(white, pseudo_white), len(players))[:, free[:-1]],
+        design=_design(np.append(first, pseudo_first), np.append(second, pseudo_second), len(players))[:, free[:-1]],
         result=np.append(result, pseudo_result),
-        weight=np.concatenate([np.ones(len(black)), pair_weight, pair_weight]),
+        weight=np.concatenate([np.ones(len(first)), pair_weight, pair_weight]),
     )
     best = _maximise(rows)
     covariance = np.linalg.inv(rows.hessian(best))
     if openings > 1:
         scores = rows.scores(best)
         real = np.zeros((openings, len(best)))
-        np.add.at(real, cluster, scores[: len(black)])
-        pseudo = scores[len(black) :].reshape(2, -1, len(best)).sum(axis=0)  # [pseudo pairs, parameters]
+        np.add.at(real, cluster, scores[: len(first)])
+        pseudo = scores[len(first) :].reshape(2, -1, len(best)).sum(axis=0)  # [pseudo pairs, parameters]
         meat = openings / (openings - 1) * real.T @ real + (pseudo.T * pair_weight) @ pseudo
         covariance = covariance @ meat @ covariance
 
@@ -122,8 +123,8 @@ def fit(games: pd.DataFrame, players: Sequence[str], anchor: str) -> Ratings:
     theta[free], spread[np.ix_(free, free)] = best, covariance
     margin = quantile(freedom) * np.sqrt(np.diag(spread))
     low, high = theta - margin, theta + margin
-    games_of = np.bincount(black, minlength=size) + np.bincount(white, minlength=size)
-    points = np.bincount(black, (1 + result) / 2, size) + np.bincount(white, (1 - result) / 2, size)
+    games_of = np.bincount(first, minlength=size) + np.bincount(second, minlength=size)
+    points = np.bincount(first, (1 + result) / 2, size) + np.bincount(second, (1 - result) / 2, size)
     return Ratings(
         players=tuple(players),
         anchor=anchor,
@@ -139,64 +140,6 @@ def fit(games: pd.DataFrame, players: Sequence[str], anchor: str) -> Ratings:
     )
 
 
-def ratings_table(ratings: Ratings) -> pd.DataFrame:
-    """Return one row per player. `low`, `high` bound the difference from the anchor; `field_low`, `field_high` bound
-    the difference from the mean of all players, shifted to the same zero, and so leave out the anchor's uncertainty.
-    """
-    size = len(ratings.players)
-    to_field = np.eye(size) - 1 / size  # rating − mean rating
-    error = np.sqrt(np.diag(ratings.covariance))
-    field = np.sqrt(np.diag(to_field @ ratings.covariance @ to_field.T))
-    margin, field_margin = quantile(ratings.freedom) * error, quantile(ratings.freedom) * field
-    return pd.DataFrame(
-        {
-            "player": ratings.players,
-            "iteration": pd.array([iteration_of(player) for player in ratings.players], dtype="Int64"),
-            "rating": ratings.rating,
-            "low": ratings.rating - margin,
-            "high": ratings.rating + margin,
-            "standard_error": error,
-            "bounded": ratings.group == ratings.group[ratings.players.index(ratings.anchor)],
-            "field_low": ratings.rating - field_margin,
-            "field_high": ratings.rating + field_margin,
-            "games": ratings.games,
-            "score": ratings.score,
-        }
-    )
-
-
-def differences_table(ratings: Ratings) -> pd.DataFrame:
-    """Return one row per two players, the later listed first: difference, interval, likelihood of superiority.
-
-    Var(R_i − R_j) = V_ii + V_jj − 2 V_ij; superiority = P(R_i > R_j) by the same t distribution as the interval.
-    """
-    other, player = np.triu_indices(len(ratings.players), k=1)
-    difference = ratings.rating[player] - ratings.rating[other]
-    variance = np.diag(ratings.covariance)
-    error = np.sqrt(variance[player] + variance[other] - 2 * ratings.covariance[player, other])
-    margin = quantile(ratings.freedom) * error
-    names = np.array(ratings.players)
-    return pd.DataFrame(
-        {
-            "player": names[player],
-            "opponent": names[other],
-            "difference": difference,
-            "low": difference - margin,
-            "high": difference + margin,
-            "standard_error": error,
-            "bounded": ratings.group[player] == ratings.group[other],
-            "superiority": stats.t.cdf(difference / error, ratings.freedom),
-        }
-    )
-
-
-def model_table(ratings: Ratings) -> pd.DataFrame:
-    """Return the two parameters that are not ratings: the first-move advantage in Elo and the draw parameter ν."""
-    estimates = {"first_move_advantage": ratings.first_move, "draw_parameter": ratings.draw}
-    rows = [(name, found.value, found.low, found.high) for name, found in estimates.items()]
-    return pd.DataFrame(rows, columns=["parameter", "estimate", "lower", "upper"])
-
-
 def quantile(freedom: int) -> float:
     """Return the two-sided 95 % quantile of the t distribution."""
     return float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom))
@@ -207,11 +150,11 @@ class _Rows:
     """Games and pseudo-games as a weighted softmax regression on θ = (ratings but the anchor's, F, η), in logits."""
 
     design: np.ndarray  # [rows, n] with x = design · (ratings but the anchor's, F)
-    result: np.ndarray  # [rows] 1 Black, 0 draw, −1 White
+    result: np.ndarray  # [rows] 1 first, 0 draw, −1 second
     weight: np.ndarray  # [rows]
 
     def _probabilities(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return P(Black), P(draw), P(White) and the log-likelihood, each [rows]."""
+        """Return P(first), P(draw), P(second) and the log-likelihood, each [rows]."""
         half = self.design @ theta[:-1] / 2
         logits = np.stack([half, np.full_like(half, theta[-1]), -half])  # [3, rows]
         logs = logits - np.logaddexp.reduce(logits, axis=0)
@@ -253,50 +196,50 @@ def _maximise(rows: _Rows) -> np.ndarray:
     return theta
 
 
-def _design(black: np.ndarray, white: np.ndarray, players: int) -> np.ndarray:
-    design = np.zeros((len(black), players + 1))
-    rows = np.arange(len(black))
-    design[rows, black] = 1
-    design[rows, white] = -1
+def _design(first: np.ndarray, second: np.ndarray, players: int) -> np.ndarray:
+    design = np.zeros((len(first), players + 1))
+    rows = np.arange(len(first))
+    design[rows, first] = 1
+    design[rows, second] = -1
     design[:, -1] = 1
     return design
 
 
 def _pseudo_games(pairings: np.ndarray, players: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the prior of the module's docstring for the pairings [m, 2] that were played: black, white and result of
-    its games [10 m], the first games of all pairs before the second ones, and the weights of its pairs [5 m].
+    """Return the prior of the module's docstring for the pairings [m, 2] that were played: first, second and result of
+    its games [10 m], the games that i begins before those that j begins, and the weights of its pairs [5 m].
     """
     count = len(pairings)
     strength, shared = players / (8 * count), 1 / (4 * count)
-    first, second = np.repeat(pairings, len(_PAIR_RESULTS), axis=0).T  # [5 m]
+    i, j = np.repeat(pairings, len(_PAIR_RESULTS), axis=0).T  # [5 m]
     result = np.tile(_PAIR_RESULTS, (count, 1)).T.reshape(-1)
     weight = np.tile([strength, strength, shared, shared, shared], count)
-    return np.append(first, second), np.append(second, first), result, weight
+    return np.append(i, j), np.append(j, i), result, weight
 
 
 def indices(games: pd.DataFrame, players: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return black, white [games] as indices into `players`, and result [games]; refuse what cannot be rated."""
+    """Return first, second [games] as indices into `players`, and result [games]; refuse what cannot be rated."""
     missing = [column for column in COLUMNS if column not in games.columns]
     if missing:
         raise bad("games", "columns", ", ".join(COLUMNS), f"no {', '.join(missing)}")
     if len(set(players)) < len(players) or len(players) < 2:
         raise bad("tournament", "players", "two or more distinct names", players)
-    known: dict[str, list] = {"black": players, "white": players, "result": [1, 0, -1]}
+    known: dict[str, list] = {"first": players, "second": players, "result": [1, 0, -1]}
     for column, allowed in known.items():
         unknown = ~games[column].isin(allowed)
         if unknown.any():
             raise bad("games", column, f"one of {allowed}", games.loc[unknown, column].iloc[0])
     index = {player: position for position, player in enumerate(players)}
-    black, white = (games[colour].map(index).to_numpy(np.int64) for colour in ("black", "white"))
-    if (black == white).any():
-        raise bad("games", "black, white", "two different players", players[black[np.argmax(black == white)]])
-    return black, white, games["result"].to_numpy(np.int64)
+    first, second = (games[side].map(index).to_numpy(np.int64) for side in ("first", "second"))
+    if (first == second).any():
+        raise bad("games", "first, second", "two different players", players[first[np.argmax(first == second)]])
+    return first, second, games["result"].to_numpy(np.int64)
 
 
-def _groups(black: np.ndarray, white: np.ndarray, result: np.ndarray, players: list[str]) -> np.ndarray:
+def _groups(first: np.ndarray, second: np.ndarray, result: np.ndarray, players: list[str]) -> np.ndarray:
     """Return the group of each player [n]; refuse players without a chain of games between them."""
-    took = np.append(black[result >= 0], white[result <= 0])  # a draw gives both players something
-    gave = np.append(white[result >= 0], black[result <= 0])
+    took = np.append(first[result >= 0], second[result <= 0])  # a draw gives both players something
+    gave = np.append(second[result >= 0], first[result <= 0])
     graph = coo_array((np.ones(len(took)), (took, gave)), shape=(len(players), len(players)))
     part = connected_components(graph, directed=False)[1]
     if (part != part[0]).any():

@@ -1,4 +1,4 @@
-"""Matches between two players: each opening is played twice, with colours swapped, all games side by side."""
+"""Matches between two players: each opening is played twice, with sides swapped, all games side by side."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import torch
 from probzero.arena.openings import Openings, random_openings
 from probzero.arena.players import Player
 from probzero.config import Config
-from probzero.games.othello import Othello, move_names, othello
+from probzero.games import make
+from probzero.games.base import Game
 from probzero.random_keys import key
 
 Progress = Callable[[str], None]
@@ -21,69 +22,67 @@ def play_matches(
     config: Config, seed: int, player: Named, against: Sequence[Named], progress: Progress | None = None
 ) -> pd.DataFrame:
     """Play one player against each of the others; return a row per game (see `play_match`)."""
-    rules, arena = othello(config.game.size), config.arena
+    game, arena = make(config.game.name, **config.game.options), config.arena
     openings = random_openings(
-        rules, arena.openings, arena.opening_plies, key(config.experiment, seed, "openings", arena.opening_plies)
+        game, arena.openings, arena.opening_plies, key(config.experiment, seed, "openings", arena.opening_plies)
     )
     frames = []
     for opponent in against:
-        frames.append(play_match(rules, openings, player, opponent, (config.experiment, seed)))
+        frames.append(play_match(game, openings, player, opponent, (config.experiment, seed)))
         if progress is not None:
             progress(opponent[0])
     return pd.concat(frames, ignore_index=True)
 
 
-def play_match(
-    rules: Othello, openings: Openings, first: Named, second: Named, keys: tuple[str | int, ...]
-) -> pd.DataFrame:
-    """Play every opening twice; `first` moves first in the first game of each pair and second in the other.
+def play_match(game: Game, openings: Openings, one: Named, other: Named, keys: tuple[str | int, ...]) -> pd.DataFrame:
+    """Play every opening twice; `one` goes on from it in the first game of each pair, `other` in the second.
 
-    Columns: black, white, opening, opening_moves, moves, plies, margin (Black's discs − White's), result.
+    Columns: first and second (who moved first and second from the start), opening, opening_moves, moves, plies, margin
+    (if the game has one) and result for the first.
     """
     pairs, plies = openings.moves.shape
-    own = torch.from_numpy(openings.own).repeat_interleave(2)
-    opp = torch.from_numpy(openings.opp).repeat_interleave(2)
-    games = torch.arange(2 * pairs)
-    game_keys = torch.tensor([key(*keys, "match", first[0], second[0], int(game)) for game in games])
-    opening_turn = games % 2
-    own, opp, played = play_out(rules, own, opp, opening_turn, (first[1], second[1]), game_keys)
+    numbers = torch.arange(2 * pairs)
+    game_keys = torch.tensor([key(*keys, "match", one[0], other[0], int(number)) for number in numbers])
+    opening_turn = numbers % 2
+    states = torch.from_numpy(openings.states).repeat_interleave(2, dim=0)
+    states, played = play_out(game, states, opening_turn, (one[1], other[1]), game_keys)
     count = (played >= 0).sum(1)
-    margin = rules.margin(own, opp)
-    margin = torch.where((count + plies) % 2 == 0, margin, -margin)  # Black moves at even plies, passes included
-    first_is_black = (opening_turn == 0) == (plies % 2 == 0)
-    return pd.DataFrame(
-        {
-            "black": [first[0] if yes else second[0] for yes in first_is_black.tolist()],
-            "white": [second[0] if yes else first[0] for yes in first_is_black.tolist()],
-            "opening": (games // 2).tolist(),
-            "opening_moves": [move_names(rules.size, openings.moves[game // 2]) for game in games.tolist()],
-            "moves": [move_names(rules.size, row[row >= 0]) for row in played.numpy()],
-            "plies": (count + plies).tolist(),
-            "margin": margin.tolist(),
-            "result": margin.sign().tolist(),
-        }
-    )
+    view = torch.where((count + plies) % 2 == 0, 1, -1)  # the first is to move at even plies
+    ahead = (opening_turn == 0) == (plies % 2 == 0)
+    table = {
+        "first": [one[0] if yes else other[0] for yes in ahead.tolist()],
+        "second": [other[0] if yes else one[0] for yes in ahead.tolist()],
+        "opening": (numbers // 2).tolist(),
+        "opening_moves": [game.move_names(openings.moves[number // 2]) for number in numbers.tolist()],
+        "moves": [game.move_names(row[row >= 0]) for row in played.numpy()],
+        "plies": (count + plies).tolist(),
+        **final_score(game, states, view),
+    }
+    return pd.DataFrame(table)
+
+
+def final_score(game: Game, states: torch.Tensor, view: torch.Tensor) -> dict[str, list[int]]:
+    """Return columns margin, if there is one, and result of finished games [G, words].
+
+    They speak for the player to move where view [G] is 1, for the opponent where it is −1.
+    """
+    margin = {"margin": (game.margin(states) * view).tolist()} if game.has_margin else {}
+    return {**margin, "result": (game.outcome(states) * view).tolist()}
 
 
 def play_out(
-    rules: Othello,
-    own: torch.Tensor,
-    opp: torch.Tensor,
-    opening_turn: torch.Tensor,
-    players: tuple[Player, Player],
-    keys: torch.Tensor,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Play positions [G] to their ends; opening_turn [G] says which of the two players moves first in each game.
+    game: Game, states: torch.Tensor, opening_turn: torch.Tensor, players: tuple[Player, Player], keys: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Play states [G, words] to their ends; opening_turn [G] says which of the two players moves first in each game.
 
-    Returns the final positions (own, opp) [G], seen by whoever would be to move, and the actions [G, plies], −1 after
-    the end.
+    Returns the final states [G, words], seen by whoever would be to move, and the actions [G, plies], −1 after the end.
     """
-    own, opp = own.clone(), opp.clone()
+    states = states.clone()
     for player in players:
-        player.begin(own, opp, keys)
-    games = torch.arange(len(own))
+        player.begin(states, keys)
+    games = torch.arange(len(states))
     moves: list[torch.Tensor] = []
-    going = games[rules.legal(own, opp).any(1)]
+    going = games[~game.finished(states)]
     while len(going):
         action = torch.full_like(games, -1)
         for side, player in enumerate(players):
@@ -92,7 +91,7 @@ def play_out(
                 action[turn] = player.choose(turn, len(moves))
         for player in players:
             player.observe(going, action[going])
-        own[going], opp[going] = rules.place(own[going], opp[going], action[going])
+        states[going] = game.play(states[going], action[going])
         moves.append(action)
-        going = going[rules.legal(own[going], opp[going]).any(1)]
-    return own, opp, torch.stack(moves, dim=1) if moves else games[:, None][:, :0]
+        going = going[~game.finished(states[going])]
+    return states, torch.stack(moves, dim=1) if moves else games[:, None][:, :0]

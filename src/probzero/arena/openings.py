@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from probzero.errors import bad
-from probzero.games.othello import Othello
+from probzero.games.base import Game
 from probzero.games.random_play import play_randomly
-from probzero.games.symmetry import canonical_bitboards
 
 ATTEMPTS_PER_OPENING = 200
 
@@ -18,22 +17,20 @@ ATTEMPTS_PER_OPENING = 200
 class Openings:
     """Positions seen by the player to move, with the plies that led there."""
 
-    own: np.ndarray  # [n] int64
-    opp: np.ndarray  # [n] int64
+    states: np.ndarray  # [n, words] int64
     moves: np.ndarray  # [n, plies] actions
 
     def __len__(self) -> int:
-        return len(self.own)
+        return len(self.states)
 
 
-def random_openings(rules: Othello, count: int, plies: int, seed: int) -> Openings:
+def random_openings(game: Game, count: int, plies: int, seed: int) -> Openings:
     """Return `count` unfinished positions after `plies` random plies, no two the same up to symmetry."""
-    played = play_randomly(rules, count * ATTEMPTS_PER_OPENING, plies, seed)
-    own, opp, moves = played.own[-1], played.opp[-1], played.action.T
-    going = ~rules.terminal(own, opp)
-    own, opp, moves = own[going], opp[going], moves[going]
-    first = np.unique(np.stack(canonical_bitboards(rules.size, own, opp), axis=1), axis=0, return_index=True)[1]
+    played = play_randomly(game, count * ATTEMPTS_PER_OPENING, plies, seed)
+    going = ~game.finished(played.states[-1])
+    states, moves = played.states[-1][going], played.action.T[going]
+    first = np.unique(game.canonical(states), axis=0, return_index=True)[1]
     if len(first) < count:
         raise bad("openings", "arena.openings", f"at most {len(first)} after {plies} plies", count)
     chosen = np.sort(first)[:count]
-    return Openings(own[chosen], opp[chosen], moves[chosen])
+    return Openings(states[chosen], moves[chosen])

@@ -13,8 +13,8 @@ from probzero.search.choice import best
 class Player(Protocol):
     """Plays a batch of games side by side. Games are numbered from 0; `games` [n] names some of them."""
 
-    def begin(self, own: torch.Tensor, opp: torch.Tensor, keys: torch.Tensor) -> None:
-        """Start new games from positions [G]; keys [G] are the games' roots of randomness."""
+    def begin(self, states: torch.Tensor, keys: torch.Tensor) -> None:
+        """Start new games from states [G, words]; keys [G] are the games' roots of randomness."""
 
     def choose(self, games: torch.Tensor, ply: int) -> torch.Tensor:
         """Return a legal action [n] for each of games [n], in which it is this player's turn."""
@@ -30,8 +30,8 @@ class SearchPlayer:
         self.factory = factory
         self.particles, self.batches = particles, batches
 
-    def begin(self, own: torch.Tensor, opp: torch.Tensor, keys: torch.Tensor) -> None:
-        self.search = self.factory.start(own, opp, keys)
+    def begin(self, states: torch.Tensor, keys: torch.Tensor) -> None:
+        self.search = self.factory.start(states, keys)
 
     def choose(self, games: torch.Tensor, ply: int) -> torch.Tensor:
         self.search.run(games, self.particles, self.batches, ply)

@@ -11,41 +11,41 @@ import torch
 
 from probzero.benchmarks.positions import random_positions
 from probzero.benchmarks.rows import Row, speed
-from probzero.games.othello import SIZES, Othello, othello
+from probzero.games.base import Game
+from probzero.games.random_play import play_randomly
 from probzero.truth.labels import Solver
-from probzero.truth.solver import NODES
 
 POSITIONS = 4096
 
 
-def engine() -> Iterator[Row]:
-    """Positions per second of legal moves and one move played, as arrays of numpy and of torch."""
+def engine(game: Game) -> Iterator[Row]:
+    """Positions per second of legal moves and one move played: arrays of numpy and of torch, and the compiled form."""
     torch.set_num_threads(1)
-    for size in SIZES:
-        rules = othello(size)
-        own, opp = random_positions(rules, POSITIONS, 0)
-        action = rules.legal(own, opp).argmax(1)
+    states = random_positions(game, POSITIONS, 0)
+    actions = game.legal(states).argmax(1)
+    loops, after = game.loops("probzero.benchmarks.rules_loop"), np.empty_like(states)
 
-        def play(own: Any = own, opp: Any = opp, action: Any = action, rules: Othello = rules) -> None:
-            rules.legal(own, opp)
-            rules.place(own, opp, action)
+    def play(states: Any, actions: Any) -> None:
+        game.legal(states)
+        game.play(states, actions)
 
-        yield Row("rules", f"{size}x{size}, numpy", "legal moves and a move", speed(play, len(own)), "positions/s")
-        tensors = [torch.from_numpy(np.ascontiguousarray(part)) for part in (own, opp, action)]
-        rate = speed(lambda tensors=tensors, play=play: play(*tensors), len(own))  # type: ignore[misc]
-        yield Row("rules", f"{size}x{size}, torch", "legal moves and a move", rate, "positions/s")
+    forms = {"numpy": lambda: play(states, actions), "compiled": lambda: loops.play_first(states, after)}
+    if game.tensor_form:
+        tensors = torch.from_numpy(states), torch.from_numpy(actions)
+        forms["torch"] = lambda: play(*tensors)
+    for form, work in forms.items():
+        case = f"{game.identity}, {form}"
+        yield Row("rules", case, "legal moves and a move", speed(work, POSITIONS), "positions/s")
 
 
-def solver() -> Iterator[Row]:
-    """Nodes per second of the solver on the start of 5×5, with an empty table."""
-    rules = othello(5)
-    own, opp = (np.array([side]) for side in rules.start())
-    Solver(4, threads=1).label(*(np.array([side]) for side in othello(4).start()), progress=False)  # loads it
-    solving = Solver(5, threads=1)
+def solver(game: Game) -> Iterator[Row]:
+    """Nodes per second of the solver on the start of a game, with an empty table."""
+    finished = play_randomly(game, 1, game.longest_game, 0).states[-1]
+    Solver(game, threads=1).label(finished, margins=game.has_margin, progress=False)  # loads compiled code
+    solving = Solver(game, threads=1)
     began = time.perf_counter()
-    solving.label(own, opp, progress=False)
+    solving.label(game.start()[None], margins=game.has_margin, progress=False)
     seconds = time.perf_counter() - began
-    yield Row(
-        "solver", "5x5 start, one thread", "nodes", int(solving.workspaces[0].counters[NODES]) / seconds, "nodes/s"
-    )
-    yield Row("solver", "5x5 start, one thread", "time to solve", seconds, "s")
+    nodes, case = int(solving.workspaces[0].counters[solving.loops.NODES]), f"{game.identity} start, one thread"
+    yield Row("solver", case, "nodes", nodes / seconds, "nodes/s")
+    yield Row("solver", case, "time to solve", seconds, "s")

@@ -12,24 +12,29 @@ device takes, on a processor. Nothing here was run on a GPU.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from probzero import wdl
 from probzero.benchmarks.network import operations
 from probzero.benchmarks.rows import Row
+from probzero.benchmarks.search import game_of
 from probzero.config import Config
-from probzero.games.othello import othello
-from probzero.kernels.backup import reference
+from probzero.games.base import Game
+from probzero.kernels.backup import reference as backup
+from probzero.kernels.winner_prob import reference as winner_prob
 from probzero.network.inference import Evaluation
 from probzero.random_keys import key
-from probzero.search.descent import Descent, descend_by_level
+from probzero.search.backends.base import Descent
+from probzero.search.backends.tensor import Kernels, TensorBackend
+from probzero.search.graph import Graph
 from probzero.search.particle import ParticleSearch
-from probzero.search.tree import Tree
 
 WARM_BATCHES = 8  # before the one that is counted
+BACKUP_LAUNCHES = 10  # the kernel and its preparation
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,7 @@ class Card:
     reached: float = 0.5  # of operations and of bandwidth
 
 
-class _Operations(TorchDispatchMode):
+class Operations(TorchDispatchMode):
     """Counts tensor operations that would be a launch: views are none."""
 
     def __init__(self) -> None:
@@ -56,19 +61,44 @@ class _Operations(TorchDispatchMode):
         return out
 
 
-def backup_bytes(tree: Tree, nodes: torch.Tensor) -> tuple[int, int]:
+class Counted(TensorBackend):
+    """The form that a card takes, on a processor: plain torch in the place of the kernels, launches as on the card."""
+
+    def __init__(self, game: Game) -> None:
+        super().__init__(game, torch.device("cpu"), Kernels(winner_prob.winner_prob, self._backup))
+        self.operations = Operations()
+        self.descent: Descent | None = None  # the last
+
+    def descend(self, *arguments: Any) -> Descent:
+        self.descent = super().descend(*arguments)
+        return self.descent
+
+    def _backup(self, graph: Any, nodes: torch.Tensor, games: torch.Tensor, temperature: float) -> None:
+        before = self.operations.count
+        levels = graph.rank[nodes].unique_consecutive(return_counts=True)[1].tolist()
+        backup.backup(graph, nodes, levels, temperature)
+        self.operations.count = before + BACKUP_LAUNCHES
+
+
+def even(states: torch.Tensor, moves: torch.Tensor) -> Evaluation:
+    """Evaluate all legal moves alike, and all results."""
+    legal = 1 + (moves != moves[:, :1]).sum(1, keepdim=True)  # rows are filled up with their first
+    third = torch.full((len(states), wdl.SIZE), 1 / wdl.SIZE)
+    return Evaluation((1 / legal).expand_as(moves).contiguous(), third, third)
+
+
+def backup_bytes(graph: Graph, nodes: torch.Tensor) -> tuple[int, int]:
     """Return the bytes that the kernel moves for touched nodes [T], and the least that any way of doing it must.
 
     The kernel reads a child's values once for each parent; at least each is read once, and each result written once.
     """
-    edges = tree.edges_of(nodes)
+    edges = graph.edges_of(nodes)
     moves, explored = int(edges.real.sum()), int(edges.explored.sum())
-    triple = tree.search.element_size() * 3
-    node = (
-        tree.first_edge.element_size() + tree.edge_count.element_size() + 2 * triple * 2 + 1
-    )  # net read, search written
-    edge = tree.edge_child.element_size() + tree.edge_policy.element_size()
-    child = 2 * triple + 1 + tree.edge_policy.element_size()  # both rows, closed; the policy is written
+    triple = graph.search.element_size() * 3
+    # Both rows of net are read, those of search and closed are written.
+    node = graph.first_edge.element_size() + graph.edge_count.element_size() + 2 * triple * 2 + 1
+    edge = graph.edge_child.element_size() + graph.edge_policy.element_size()
+    child = 2 * triple + 1 + graph.edge_policy.element_size()  # both rows, closed; the policy is written
     distinct = len(edges.child[edges.explored].unique())
     moved = len(nodes) * (8 + node) + moves * edge + explored * child
     return moved, moved - (explored - distinct) * (2 * triple + 1)
@@ -77,39 +107,22 @@ def backup_bytes(tree: Tree, nodes: torch.Tensor) -> tuple[int, int]:
 def predict(config: Config, games: int, card: Card | None = None) -> Iterator[Row]:
     """Expected leaf evaluations per second of a batch of games on the card."""
     card = card or Card()
-    rules, particles = othello(config.game.size), config.selfplay.particles
-    capacity = games * particles * (WARM_BATCHES + 2) * 6
-    tree = Tree(rules, games, capacity, "bench", torch.device("cpu"), in_step=True)
-    tree.game_key[:] = torch.tensor([key("roofline", game) for game in range(games)])
-
-    def even(own: torch.Tensor, opp: torch.Tensor, legal: torch.Tensor) -> Evaluation:
-        third = torch.full((len(own), 3), 1 / 3)
-        return Evaluation(legal / legal.sum(1, keepdim=True), third, third)
-
-    search = ParticleSearch(tree, even, replace(config.search, cache=False))
-    found: list[Descent] = []
-
-    def descend(*arguments: Any) -> Descent:
-        found.append(descend_by_level(*arguments))
-        return found[-1]
-
-    search.descend = descend  # type: ignore[assignment]
-    black, white = rules.start()
+    backend, particles = Counted(game_of(config)), config.selfplay.particles
+    graph = Graph(backend, games, games * particles * (WARM_BATCHES + 2) * backend.game.most_moves, "bench")
+    graph.game_key[:] = torch.tensor([key("roofline", game) for game in range(games)])
+    search = ParticleSearch(graph, even, config.search.model_copy(update={"budget": "simulations"}))
     every = torch.arange(games)
-    search.start(every, torch.full_like(every, black), torch.full_like(every, white))
+    search.start(every, torch.from_numpy(backend.game.start()).repeat(games, 1))
     search.run(every, particles, WARM_BATCHES, 0)
-    with _Operations() as launched:
+    backend.operations.count = 0
+    with backend.operations:
         search.run(every, particles, 1, 1)
-    with _Operations() as backups:  # the processor's own form of it; on the card it is one launch and its preparation
-        levels = found[-1].level_sizes
-        assert levels is not None
-        reference.backup(tree, found[-1].nodes, levels, config.search.temperature)
-    leaves = len(found[-1].leaves)
-    moved, least = backup_bytes(tree, found[-1].nodes)
-    launches = max(0, launched.count - backups.count) + 10
-    network = leaves * operations(config.game.size, config.network) / (card.reached * card.operations)
-    backup, waiting = moved / (card.reached * card.bandwidth), launches * card.launch
-    total = network + backup + waiting
+    assert backend.descent is not None
+    leaves, launches = len(backend.descent.leaves), backend.operations.count
+    moved, least = backup_bytes(graph, backend.descent.nodes)
+    network = leaves * operations(backend.game.shape, config.network) / (card.reached * card.operations)
+    moving, waiting = moved / (card.reached * card.bandwidth), launches * card.launch
+    total = network + moving + waiting
     case = f"{config.name}, {games} games, {card.name}"
     yield Row("prediction", case, "leaves of a batch", leaves)
     yield Row("prediction", case, "launches of a batch", launches)

@@ -6,45 +6,57 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
-from dataclasses import replace
 from multiprocessing import get_context
 from typing import Any
 from unittest import mock
 
 import torch
 
+from probzero import games
+from probzero.arms import ARMS, load
 from probzero.benchmarks.rows import Row
 from probzero.config import Config
-from probzero.games.othello import SIZES, Othello
-from probzero.learning import selfplay, targets
-from probzero.learning.played import PlayedMoves
-from probzero.network.inference import Evaluator
+from probzero.games.base import Game
+from probzero.learning import selfplay
+from probzero.network.inference import Evaluator, resolve_device
 from probzero.network.model import build
 from probzero.random_keys import key
-from probzero.search import graph, mcts, particle
+from probzero.search.backends import choose
+from probzero.search.base import GraphSearch
 from probzero.search.evaluation import CachedEvaluation
-from probzero.search.graph import GraphSearch
 
 GAMES = (16, 64, 256, 1024)
 PARTICLES = ((1, 64), (4, 16), (8, 8), (16, 4), (64, 1))
 NETWORKS = ((2, 16), (4, 32), (4, 48), (10, 48), (10, 64))
-# Which functions make up a component, as (where the name is looked up, name). Time goes to the innermost of them.
-COMPONENTS: dict[str, list[tuple[Any, str]]] = {
-    "network": [(Evaluator, "__call__")],
-    "cache": [(CachedEvaluation, "__call__")],
-    "rules": [(graph, "reach"), *((Othello, name) for name in ("legal", "place", "rank", "result", "terminal"))],
-    "expansion": [(graph, "settle"), (GraphSearch, "_evaluate")],
-    "selection": [(particle, "descend"), (mcts, "_select_compiled")],
-    "backup": [(particle, "backup"), (mcts, "_add_results_compiled")],
-    "sampling": [(selfplay, "sample"), (GraphSearch, "advance")],
-    "targets": [(targets, "extract"), (PlayedMoves, "samples")],
-}
+
+
+def game_of(config: Config) -> Game:
+    return games.make(config.game.name, **config.game.options)
 
 
 def evaluator_of(config: Config) -> Evaluator:
     """Return an untrained network of a configuration."""
-    model = build(config.game.size, config.network, key(config.experiment, "bench"))
-    return Evaluator(model.eval(), config.game.size, config.selfplay.device)
+    game = game_of(config)
+    model = build(game.shape, config.network, key(config.experiment, "bench"))
+    return Evaluator(model.eval(), game, resolve_device(config.selfplay.device))
+
+
+def parts_of(config: Config, evaluator: Evaluator) -> dict[str, list[tuple[Any, str]]]:
+    """Return which methods make up each component, as (owner, name). Time goes to the innermost of them."""
+    backend, game = type(choose(evaluator.game, evaluator.device)), type(evaluator.game)
+    return {
+        "network": [(Evaluator, "__call__")],
+        "cache": [(CachedEvaluation, "__call__")],
+        "rules": [
+            (backend, "open_nodes"),
+            *((game, name) for name in ("legal", "play", "rank", "outcome", "finished")),
+        ],
+        "expansion": [(backend, "expand"), (GraphSearch, "_evaluate")],
+        "selection": [(backend, "descend"), (backend, "select")],
+        "backup": [(backend, "backup"), (backend, "add_results")],
+        "sampling": [(selfplay, "sample"), (GraphSearch, "advance")],
+        "targets": [(load(ARMS[config.search.algorithm].record), "samples")],
+    }
 
 
 def played(config: Config, evaluator: Evaluator) -> dict[str, Any]:
@@ -56,8 +68,8 @@ def played(config: Config, evaluator: Evaluator) -> dict[str, Any]:
 def components(config: Config) -> Iterator[Row]:
     """Share of a shard's time by component."""
     evaluator = evaluator_of(config)
-    played(replace(config, selfplay=replace(config.selfplay, games=2)), evaluator)  # loads compiled code
-    with Stopwatch(COMPONENTS) as watch:
+    played(config.changed(selfplay={"games": 2}), evaluator)  # loads compiled code
+    with Stopwatch(parts_of(config, evaluator)) as watch:
         seconds = played(config, evaluator)["seconds"]
     for name, spent in watch.seconds.items():
         yield Row("self-play", config.name, f"share of time: {name}", spent / seconds)
@@ -105,31 +117,29 @@ class Stopwatch:
 
 def growth(config: Config) -> Iterator[Row]:
     """Leaf evaluations per second by games in flight, particles a batch, board and network."""
-    settings = config.selfplay
-    cases = {f"{games} games": replace(config, selfplay=replace(settings, games=games)) for games in GAMES}
+    cases = {f"{count} games": config.changed(selfplay={"games": count}) for count in GAMES}
     cases |= {
-        f"{particles} x {batches} particles": replace(
-            config, selfplay=replace(settings, games=64, particles=particles, batches=batches)
+        f"{particles} x {batches} particles": config.changed(
+            selfplay={"games": 64, "particles": particles, "batches": batches}
         )
         for particles, batches in PARTICLES
     }
+    for option, choices in config.game.entry.options.items():
+        for choice in choices:
+            setting = config.changed(game={option: choice}, selfplay={"games": 32, "batches": 4})
+            shape = game_of(setting).shape
+            cases[f"board {shape.height}x{shape.width}"] = setting
     cases |= {
-        f"board {size}x{size}": replace(
-            config, game=replace(config.game, size=size), selfplay=replace(settings, games=32, batches=4)
-        )
-        for size in SIZES
-    }
-    cases |= {
-        f"network {blocks}x{channels}": replace(
-            config,
-            network=replace(config.network, blocks=blocks, channels=channels),
-            selfplay=replace(settings, games=64, batches=4),
+        f"network {blocks}x{channels}": config.changed(
+            network={"blocks": blocks, "channels": channels}, selfplay={"games": 64, "batches": 4}
         )
         for blocks, channels in NETWORKS
     }
     for case, setting in cases.items():
-        setting = replace(setting, selfplay=replace(setting.selfplay, capacity=8_000_000))
-        metrics = played(setting, evaluator_of(setting))
+        setting = setting.changed(selfplay={"capacity": 8_000_000})
+        evaluator = evaluator_of(setting)
+        played(setting.changed(selfplay={"games": 1, "batches": 1}), evaluator)  # loads compiled code
+        metrics = played(setting, evaluator)
         yield Row("growth", case, "leaf evaluations", metrics["leaf_evaluations"] / metrics["seconds"], "1/s")
         yield Row("growth", case, "share of time in the network", metrics["network_seconds"] / metrics["seconds"])
 

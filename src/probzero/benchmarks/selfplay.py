@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 
 from probzero.benchmarks.positions import random_positions
+from probzero.benchmarks.search import evaluator_of
 from probzero.config import Config
-from probzero.games.othello import Othello, othello
+from probzero.games.base import list_moves
 from probzero.learning.selfplay import play_shard
-from probzero.network.inference import Evaluator, resolve_device
-from probzero.network.model import build
+from probzero.network.inference import Evaluator
 from probzero.random_keys import key
 
 RAW_SECONDS = 3.0
@@ -27,18 +26,16 @@ def measure(config: Config) -> dict[str, Any]:
     average. Half of it is measured before the shard and half after, so that a drift of the machine shows in both.
     """
     torch.set_num_threads(config.selfplay.threads)
-    rules, device = othello(config.game.size), resolve_device(config.selfplay.device)
-    model = build(config.game.size, config.network, key(config.experiment, "bench"))
-    evaluator = Evaluator(model, config.game.size, device)
-    own, opp = random_positions(rules, 4096, key(config.experiment, "bench", "positions"))
+    evaluator = evaluator_of(config)
+    states = random_positions(evaluator.game, 4096, key(config.experiment, "bench", "positions"))
     expected = min(4096, max(16, config.selfplay.games * config.selfplay.particles // 2))
-    warm = replace(config.selfplay, games=1, batches=1)  # loads compiled code: part of starting up, not of playing
-    play_shard(replace(config, selfplay=warm), evaluator, seed=0, iteration=0, shard=0)
-    raw_speed(evaluator, rules, own, opp, expected, RAW_SECONDS / 6)
-    before = raw_speed(evaluator, rules, own, opp, expected, RAW_SECONDS / 2)
+    # One game first: to load compiled code is part of starting up, not of playing.
+    play_shard(config.changed(selfplay={"games": 1, "batches": 1}), evaluator, seed=0, iteration=0, shard=0)
+    raw_speed(evaluator, states, expected, RAW_SECONDS / 6)
+    before = raw_speed(evaluator, states, expected, RAW_SECONDS / 2)
     metrics = play_shard(config, evaluator, seed=0, iteration=1, shard=0).metrics
     mean_call = metrics["network_evaluations"] / metrics["network_calls"]
-    after = raw_speed(evaluator, rules, own, opp, round(mean_call), RAW_SECONDS / 2)
+    after = raw_speed(evaluator, states, round(mean_call), RAW_SECONDS / 2)
     raw, seconds, leaves = (before + after) / 2, metrics["seconds"], metrics["leaf_evaluations"]
     return {
         "scale": config.name,
@@ -59,14 +56,13 @@ def measure(config: Config) -> dict[str, Any]:
     }
 
 
-def raw_speed(
-    evaluator: Evaluator, rules: Othello, own: np.ndarray, opp: np.ndarray, call: int, seconds: float
-) -> float:
-    """Return positions per second of the evaluator in calls of `call` positions."""
-    mine, theirs = (torch.from_numpy(np.resize(side, call)).to(evaluator.device) for side in (own, opp))
-    legal = rules.legal(mine, theirs)
+def raw_speed(evaluator: Evaluator, states: np.ndarray, call: int, seconds: float) -> float:
+    """Return positions per second of the evaluator in calls of `call` positions, taken from states [n, W]."""
+    states, game = np.resize(states, (call, states.shape[1])), evaluator.game
+    moves = list_moves(game.legal(states), game.most_moves)
+    asked = [torch.from_numpy(part).to(evaluator.device) for part in (states, moves)]
     count, began = 0, time.perf_counter()
     while time.perf_counter() - began < seconds:
-        evaluator(mine, theirs, legal)
+        evaluator(*asked)
         count += call
     return count / (time.perf_counter() - began)

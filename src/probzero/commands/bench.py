@@ -36,8 +36,8 @@ def run(args: argparse.Namespace) -> None:
     for row in _parts(settings):
         parts.append(row)
         print(f"{row.part:>10}  {row.case:<34}  {row.quantity:<46}  {row.value:>16,.3f} {row.unit}", flush=True)
-    write_table(pd.DataFrame(rows), args.output, args.output.with_suffix(".md"))
-    write_table(pd.DataFrame(parts), args.parts, args.parts.with_suffix(".md"))
+    write_table(pd.DataFrame(rows), args.output)
+    write_table(pd.DataFrame(parts), args.parts)
 
 
 def _parts(settings: list[Config]) -> Iterator[Row]:
@@ -48,13 +48,16 @@ def _parts(settings: list[Config]) -> Iterator[Row]:
     for setting in settings:
         yield from memory.per_node(setting)
     yield from memory.long_run(settings[0])
-    for setting in settings:
-        yield from network.inference(setting.game.size, setting.network)
-        yield from network.layouts(setting.game.size, setting.network)
-        yield from network.training(setting.game.size, setting.network, 1)
-    yield from engine.engine()
-    yield from engine.solver()
+    games = [search.game_of(setting) for setting in settings]
+    for setting, game in zip(settings, games, strict=True):
+        yield from network.inference(game, setting.network)
+        yield from network.layouts(game.shape, setting.network)
+        yield from network.training(game.shape, setting.network, 1)
+    for game in dict.fromkeys(games):
+        yield from engine.engine(game)
+        if game.solvable:
+            yield from engine.solver(game)
     yield from search.growth(settings[0])
-    for setting in settings:
-        for games in (128, 1024):
-            yield from roofline.predict(setting, games)
+    for setting, game in zip(settings, games, strict=True):
+        for count in (128, 1024) if game.tensor_form else ():
+            yield from roofline.predict(setting, count)

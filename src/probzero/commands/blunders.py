@@ -1,14 +1,15 @@
-"""probzero blunders: the exact result given away in the self-play of one iteration."""
+"""probzero blunders: the exact result given away in the self-play of iterations."""
 
 from __future__ import annotations
 
 import argparse
+from itertools import groupby
 from pathlib import Path
 
-from probzero import config
+from probzero import config, games
 from probzero.commands import arguments, progress
+from probzero.errors import bad
 from probzero.files import write_json
-from probzero.games.othello import othello
 from probzero.truth.blunders import count_blunders, read_games
 
 NEEDS = ("game", "truth")
@@ -16,13 +17,18 @@ NEEDS = ("game", "truth")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_config(parser)
-    arguments.add_iteration(parser)
-    parser.add_argument("--games", required=True, nargs="+", type=Path, metavar="CSV", help="the games of its shards")
-    arguments.add_path(parser, "--output", "where to write the counts")
+    summary = "the games; files of one folder are the shards of the iteration whose number is its name"
+    parser.add_argument("--games", required=True, nargs="+", type=Path, metavar="CSV", help=summary)
+    parser.add_argument("--output", required=True, type=Path, metavar="FOLDER", help="where to write the counts")
 
 
 def run(args: argparse.Namespace) -> None:
     settings = config.load(args.config, NEEDS)
-    counts = count_blunders(othello(settings.game.size), read_games(args.games), settings.truth.threads)
-    write_json(args.output, {"iteration": args.iteration, **counts})
-    progress.report(f"blunders, iteration {args.iteration}", f"{counts['blunders_per_game']:.2f} a game of self-play")
+    game = games.make(settings.game.name, **settings.game.options)
+    for folder, shards in groupby(args.games, lambda path: path.parent):
+        if not folder.name.isdecimal():
+            raise bad("blunders", folder, "a folder named by its iteration", folder.name)
+        iteration = int(folder.name)
+        counts = count_blunders(game, read_games(shards), settings.truth.threads)
+        write_json(args.output / f"{folder.name}.json", {"iteration": iteration, **counts})
+        progress.report(f"blunders, iteration {iteration}", f"{counts['blunders_per_game']:.2f} a game of self-play")

@@ -6,14 +6,13 @@ import argparse
 
 import torch
 
-from probzero import config
+from probzero import config, games
 from probzero.commands import arguments, progress
 from probzero.files import write_json
-from probzero.games.othello import othello
 from probzero.network.checkpoint import CheckpointInfo, save_checkpoint
 from probzero.random_keys import key
 from probzero.truth.ceiling import train_ceiling
-from probzero.truth.positions import boards, read_positions
+from probzero.truth.positions import read_positions, states_of
 
 NEEDS = ("experiment", "game", "network", "training", "truth")
 
@@ -29,13 +28,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     settings = config.load(args.config, NEEDS)
     torch.set_num_threads(settings.training.threads)
-    rules, truth = othello(settings.game.size), settings.truth
-    held_out = boards(read_positions(args.positions, rules))
+    game, truth = games.make(settings.game.name, **settings.game.options), settings.truth
+    held_out = states_of(game, read_positions(args.positions, game))
     draws = key(settings.experiment, args.seed, "ceiling")
     model, metrics = train_ceiling(
-        rules, settings.network, settings.training, held_out, truth.ceiling_per_stratum, truth.ceiling_samples, draws
+        game, settings.network, settings.training, held_out, truth.ceiling_per_stratum, truth.ceiling_samples, draws
     )
-    info = CheckpointInfo(settings.experiment, args.seed, 0, rules.size, settings.network)
+    info = CheckpointInfo(settings.experiment, args.seed, 0, game.described, settings.network)
     save_checkpoint(args.checkpoint, model, info)
     write_json(args.metrics, metrics)
     progress.report(

@@ -3,26 +3,43 @@
 from __future__ import annotations
 
 import argparse
+import json
+from pathlib import Path
 
-from probzero import comparison, config
-from probzero.commands import arguments, progress
-from probzero.files import write_json
+from probzero import config, study
+from probzero.commands import progress
+from probzero.config.document import reference
+from probzero.errors import bad
+from probzero.files import write_json, write_text
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    arguments.add_config(parser)
-    arguments.add_path(parser, "--output", "where to write it, as JSON")
+    parser.add_argument("--config", metavar="FILE|JSON", help="a run or a study: a file, or a JSON object")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="where to write it, as JSON")
+    parser.add_argument("--document", type=Path, metavar="FILE", help="where to write the reference of all settings")
 
 
 def run(args: argparse.Namespace) -> None:
-    raw, where = config.read(args.config)
+    if args.document:
+        write_text(args.document, reference())
+    elif not (args.config and args.output):
+        raise bad("config", "arguments", "--config and --output, or --document", "neither")
+    else:
+        _check(args.config, args.output)
+
+
+def _check(source: str, output: Path) -> None:
+    raw, where = config.read(source)
     if isinstance(raw, dict) and "variants" in raw:
-        compared = comparison.parse(raw, where)
-        write_json(args.output, raw)
-        progress.report(compared.name, ", ".join(compared.variants), f"seeds {', '.join(map(str, compared.seeds))}")
+        found = study.parse(raw, where)
+        described = {name: part.model_dump() for name, part in found.described.items()}
+        full = {name: {**(part or {}), **described[name]} for name, part in raw["variants"].items()}
+        whole = {**raw, "variants": full}
+        write_text(output, json.dumps(whole, indent=2) + "\n")  # variants are shown in their order
+        progress.report(found.name, ", ".join(found.variants), f"seeds {', '.join(map(str, found.seeds))}")
         return
     settings = config.parse(raw, where)
-    write_json(args.output, settings.as_dict())
+    write_json(output, settings.as_dict())
     rounds = (
         f"{settings.training.iterations} iterations of {settings.selfplay.shards} × {settings.selfplay.games} games"
     )

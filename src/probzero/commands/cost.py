@@ -19,5 +19,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     table = cost(args.results, args.wall, args.cores)
-    write_table(table, args.output, args.output.with_suffix(".md"))
+    write_table(table, args.output)
     print(markdown(table))

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from probzero.arena import elo
 from probzero.commands import arguments, progress
-from probzero.report.pairings import pairings_table
 from probzero.report.tables import read_matches, write_table
+from probzero.report.tournament import differences_table, model_table, pairings_table, ratings_table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,15 +28,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     games = read_matches(args.matches)
     ratings = elo.fit(games, args.players, anchor=args.players[0])
-    table = elo.ratings_table(ratings)
+    table = ratings_table(ratings)
     tables = {
         args.ratings: table if args.seed is None else table.assign(seed=args.seed),
-        args.differences: elo.differences_table(ratings),
+        args.differences: differences_table(ratings),
         args.pairings: pairings_table(games, args.players),
-        args.model: elo.model_table(ratings),
+        args.model: model_table(ratings),
     }
     for path, found in tables.items():
-        write_table(found, path, path.with_suffix(".md"))
+        write_table(found, path)
     trained = table.dropna(subset="iteration")
     last = (trained if len(trained) else table).iloc[-1]
     progress.report(

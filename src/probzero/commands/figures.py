@@ -10,7 +10,7 @@ import pandas as pd
 
 from probzero.commands import progress
 from probzero.report import figures
-from probzero.report.tables import read_table
+from probzero.tables import read_table
 
 Plot = Callable[[pd.DataFrame, Path, Path], None]
 
@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    ratings, pairings = (read_table(args.tables / f"{name}.csv") for name in ("ratings", "pairings"))
+    ratings, pairings = (read_table(args.tables / f"{name}.csv", {}) for name in ("ratings", "pairings"))
     figures.plot_elo(ratings, *names(args.figures, "elo"))
     figures.plot_win_rates(pairings, ratings["player"].tolist(), *names(args.figures, "win_rates"))
     draw({"training": figures.plot_training, "selfplay": figures.plot_selfplay}, args.tables, args.figures)
@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> None:
 def draw(plots: Mapping[str, Plot], tables: Path, folder: Path) -> None:
     """Draw the figures that are named like the one table they show."""
     for name, plot in plots.items():
-        plot(read_table(tables / f"{name}.csv"), *names(folder, name))
+        plot(read_table(tables / f"{name}.csv", {}), *names(folder, name))
     progress.report("figures", str(folder))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 
-from probzero import config
+from probzero import config, games
 from probzero.arena.match import play_matches
 from probzero.arena.players import Player, SearchPlayer
 from probzero.arena.simple_players import SCORES, OnePlyPlayer
@@ -16,7 +16,6 @@ from probzero.commands import arguments, progress
 from probzero.config import Config, Search
 from probzero.errors import bad
 from probzero.files import write_csv
-from probzero.games.othello import othello
 from probzero.network.checkpoint import load_checkpoint
 from probzero.network.inference import Evaluator, resolve_device
 from probzero.search.build import SearchFactory
@@ -51,15 +50,15 @@ def run(args: argparse.Namespace) -> None:
         def show(opponent: str) -> None:
             bar.update()
 
-        games = play_matches(settings, args.seed, player, against, show)
-    write_csv(args.output, games)
+        played = play_matches(settings, args.seed, player, against, show)
+    write_csv(args.output, played)
     name = player[0]
-    points = (1 + games["result"].where(games["black"] == name, -games["result"])).sum() / 2
-    distinct = len(games[["opening_moves", "moves"]].drop_duplicates())
+    points = (1 + played["result"].where(played["first"] == name, -played["result"])).sum() / 2
+    distinct = len(played[["opening_moves", "moves"]].drop_duplicates())
     progress.report(
         f"tournament, {name}",
-        f"{len(games)} games ({distinct} distinct) with {len(against)} of the others",
-        f"score {progress.percent(points, len(games))}",
+        f"{len(played)} games ({distinct} distinct) with {len(against)} of the others",
+        f"score {progress.percent(points, len(played))}",
     )
 
 
@@ -69,23 +68,20 @@ def _own_search(text: str) -> tuple[str, Search]:
         section = json.loads(source)
     except json.JSONDecodeError as error:
         raise argparse.ArgumentTypeError(f"expected NAME=JSON, found {text!r} ({error})") from None
-    config.check_part("search", section)
-    return name, Search(**section)
+    return name, config.parse_part("search", section, f"--search {name}")
 
 
 def _player(settings: Config, name: str, checkpoint: Path | None, own: Search | None) -> Player:
     """Return a player: a checkpoint with its own search or that of the settings, one without a network, or UCT."""
-    arena, rules = settings.arena, othello(settings.game.size)
-    if checkpoint is None and own is not None:
-        factory = SearchFactory(rules, None, own, arena.capacity, "arena.capacity")
-        return SearchPlayer(factory, arena.particles, arena.batches)
-    if checkpoint is None:
+    arena, game = settings.arena, games.make(settings.game.name, **settings.game.options)
+    if checkpoint is None and own is None:
         if name == PERFECT:
-            return PerfectPlayer(rules, arena.threads)
+            return PerfectPlayer(game, arena.threads)
         if name not in SCORES:
             raise bad("player", name, f"a checkpoint (NAME=FILE) or one of {', '.join([*SCORES, PERFECT])}", "neither")
-        return OnePlyPlayer(rules, SCORES[name])
-    network, _ = load_checkpoint(checkpoint, rules.size)
-    evaluator = Evaluator(network, rules.size, resolve_device(arena.device))
-    factory = SearchFactory(rules, evaluator, own or settings.search, arena.capacity, "arena.capacity")
+        return OnePlyPlayer(game, SCORES[name])
+    evaluator = None
+    if checkpoint is not None:
+        evaluator = Evaluator(load_checkpoint(checkpoint, game)[0], game, resolve_device(arena.device))
+    factory = SearchFactory(game, evaluator, own or settings.search, arena.capacity, "arena.capacity")
     return SearchPlayer(factory, arena.particles, arena.batches)

@@ -13,12 +13,12 @@ from probzero.report.paper import compile_pdf
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--run", required=True, type=Path, dest="folder", metavar="FOLDER", help="results/<name>")
     arguments.add_seed(parser)
-    parser.add_argument("--comparison", type=Path, metavar="FOLDER", help="a finished comparison (default: none)")
+    parser.add_argument("--study", type=Path, metavar="FOLDER", help="a finished study (default: none)")
     arguments.add_path(parser, "--output", "where to write the paper (PDF)")
 
 
 def run(args: argparse.Namespace) -> None:
-    document = compile_pdf(args.folder, args.seed, args.comparison)
+    document = compile_pdf(args.folder, args.seed, args.study)
     with replacing(args.output) as temporary:
         temporary.write_bytes(document)
     progress.report("paper", str(args.output))

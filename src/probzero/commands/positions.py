@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from probzero import config
+from probzero import config, games
 from probzero.commands import arguments, progress
 from probzero.files import write_csv
-from probzero.games.othello import othello
 from probzero.learning.dataset import read_samples
 from probzero.random_keys import key
-from probzero.truth.positions import from_boards, from_random_play, labelled
+from probzero.truth.positions import from_random_play, labelled, stratified
 
 NEEDS = ("experiment", "game", "truth")
 
@@ -28,12 +27,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     settings = config.load(args.config, NEEDS)
-    rules, truth = othello(settings.game.size), settings.truth
+    game, truth = games.make(settings.game.name, **settings.game.options), settings.truth
     draws = key(settings.experiment, args.seed, "positions")
-    sources = {"random": from_random_play(rules, truth.per_stratum, draws)}
+    sources = {"random": from_random_play(game, truth.per_stratum, draws)}
     if args.dataset is not None:
-        board = read_samples(args.dataset, rules.size).board
-        sources["selfplay"] = from_boards(rules, board, truth.per_stratum, draws)
-    table = pd.concat([labelled(rules, *boards, source, truth.threads) for source, boards in sources.items()])
+        states = read_samples(args.dataset, game).states
+        sources["selfplay"] = stratified(game, states, truth.per_stratum, draws)
+    table = pd.concat([labelled(game, states, source, truth.threads) for source, states in sources.items()])
     write_csv(args.output, table)
     progress.report("evaluation set", f"{len(table):,} positions", f"{table.decisive.sum():,} decisive")

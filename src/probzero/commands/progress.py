@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tqdm import tqdm
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 RECENT = 10  # iterations that speak for the speed of those to come
 
@@ -60,5 +62,7 @@ def duration(seconds: float) -> str:
 @contextmanager
 def bar(total: int, unit: str) -> Iterator[tqdm]:
     """Yield a progress bar, drawn only where somebody sees it move."""
+    from tqdm import tqdm
+
     with tqdm(total=total, unit=unit, leave=False, disable=not sys.stderr.isatty()) as drawn:
         yield drawn

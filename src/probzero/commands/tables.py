@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     training, selfplay = collect_training(args.training), collect_selfplay(args.selfplay)
-    write_table(training, args.training_table, args.training_table.with_suffix(".md"))
-    write_table(selfplay, args.selfplay_table, args.selfplay_table.with_suffix(".md"))
+    write_table(training, args.training_table)
+    write_table(selfplay, args.selfplay_table)
     games, leaves = selfplay["games"].sum(), selfplay["leaf_evaluations"].sum()
     progress.report("tables", f"{len(training)} iterations", f"{games:,} games", f"{leaves:,} leaf evaluations")

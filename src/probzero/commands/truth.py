@@ -6,11 +6,10 @@ import argparse
 
 import torch
 
-from probzero import config
+from probzero import config, games
 from probzero.arena.players import SearchPlayer
 from probzero.commands import arguments, progress
 from probzero.files import write_csv
-from probzero.games.othello import othello
 from probzero.network.checkpoint import load_checkpoint
 from probzero.network.inference import Evaluator, resolve_device
 from probzero.random_keys import key
@@ -35,18 +34,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     settings = config.load(args.config, NEEDS)
-    truth, rules = settings.truth, othello(settings.game.size)
+    truth, game = settings.truth, games.make(settings.game.name, **settings.game.options)
     torch.set_num_threads(truth.threads)
-    model, _ = load_checkpoint(args.checkpoint, rules.size)
-    evaluator = Evaluator(model, rules.size, resolve_device(truth.device))
-    positions = read_positions(args.positions, rules)
-    factory = SearchFactory(rules, evaluator, settings.search, truth.capacity, "truth.capacity")
+    model, _ = load_checkpoint(args.checkpoint, game)
+    evaluator = Evaluator(model, game, resolve_device(truth.device))
+    positions = read_positions(args.positions, game)
+    factory = SearchFactory(game, evaluator, settings.search, truth.capacity, "truth.capacity")
     kept = kept_table(factory, evaluator, positions, truth.particles, truth.batches, args.seed)
-    calibration = calibration_table(evaluator, rules, positions)
+    calibration = calibration_table(evaluator, game, positions)
     player = SearchPlayer(factory, truth.particles, truth.batches[-1])  # the largest budget plays
     openings = key(settings.experiment, args.seed, "perfect")
-    games = games_from_wins(rules, player, truth.openings, truth.opening_plies, truth.games_from_start, openings)
-    for path, table in ((args.kept, kept), (args.calibration, calibration), (args.perfect, games)):
+    played = games_from_wins(game, player, truth.openings, truth.opening_plies, truth.games_from_start, openings)
+    for path, table in ((args.kept, kept), (args.calibration, calibration), (args.perfect, played)):
         write_csv(path, table.assign(player=args.name))
     shares = kept.groupby("particles")[["kept", "positions"]].sum()
     progress.report(
@@ -56,5 +55,5 @@ def run(args: argparse.Namespace) -> None:
             f"{progress.percent(row.kept, row.positions)} ({'raw' if particles == 0 else f'{particles} particles'})"
             for particles, row in shares.iterrows()
         ),
-        f"{(games.result > 0).sum()} of {len(games)} won positions won against the perfect player",
+        f"{(played.result > 0).sum()} of {len(played)} won positions won against the perfect player",
     )

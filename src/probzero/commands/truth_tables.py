@@ -11,7 +11,8 @@ from probzero.commands import progress
 from probzero.files import read_json
 from probzero.report import truth
 from probzero.report.efficiency import efficiency
-from probzero.report.tables import read_table, write_table
+from probzero.report.tables import write_table
+from probzero.tables import read_table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,25 +25,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    kept = truth.collect(args.kept, ["player", "source", "discs", "particles", "positions", "kept"])
-    calibration = truth.collect(args.calibration, ["player", "head", "bin", "predictions", "brier", "log_loss"])
-    perfect = truth.collect(args.perfect, ["player", "opening", "result"])
-    selfplay = read_table(args.selfplay_table)
+    kept = truth.collect(args.kept, truth.KEPT)
+    calibration = truth.collect(args.calibration, truth.CALIBRATION)
+    perfect = truth.collect(args.perfect, {"opening": int, "result": int})
+    selfplay = read_table(args.selfplay_table, {"iteration": int, "leaf_evaluations": int, "seconds": float})
+    training = read_table(args.training_table, {"iteration": int, "seconds": float})
     last = f"iteration-{kept['iteration'].max():04}"
     summary = truth.kept_summary(kept, selfplay, [])
     whole = summary[summary["source"] == truth.ALL]
     learned = whole[whole["player"] != truth.CEILING]
     tables = {
         "truth": summary,
-        "efficiency": efficiency(learned, selfplay, read_table(args.training_table)),
-        "errors": truth.kept_summary(kept, selfplay, ["discs"]),
+        "efficiency": efficiency(learned, selfplay, training),
+        "errors": truth.kept_summary(kept, selfplay, ["phase"]),
         "calibration": truth.calibration_summary(calibration),
         "reliability": truth.reliability(calibration, last),
         "perfect": truth.perfect_summary(perfect),
         "blunders": pd.DataFrame([read_json(path) for path in args.blunders]).sort_values("iteration"),
     }
     for name, table in tables.items():
-        write_table(table, args.tables / f"{name}.csv", args.tables / f"{name}.md")
+        write_table(table, args.tables / f"{name}.csv")
     final = whole[whole["player"] == last]
     shares = [
         f"{particles} particles {progress.percent(share, 1)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from probzero.games.base import Game
 
 
-@cache
+@lru_cache(maxsize=None, typed=True)  # 5.0 is not 5, nor True 1
 def make(name: str, **options: int) -> Game:
     """Return the game of that name, one of `registry.GAMES`, with these options."""
     entry(name, options)

@@ -2,8 +2,8 @@
 
 A state is seen by the player to move; whose turn it is, is bookkeeping of those who play. Every game has two forms:
 
-- the *array form*, the methods below, for numpy arrays and, unless the game says it has no tensor form, for torch tensors
-  on any device alike;
+- the *array form*, the methods below, for numpy arrays and, unless the game says it has no tensor form, for torch
+  tensors on any device alike;
 - the *compiled form*, one state at a time, a template `games/compiled/<name>.py` (see `probzero.compiled`) with the
   constants WORDS, MOVES, ACTIONS and the functions
 
@@ -20,7 +20,8 @@ A state is seen by the player to move; whose turn it is, is bookkeeping of those
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, wraps
 from types import ModuleType
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -54,6 +55,9 @@ class Symmetries(NamedTuple):
     actions: np.ndarray  # [S, A] the same for actions
 
 
+ARRAY_FORM = ("legal", "play", "outcome", "rank", "encode", "turn", "finished", "phase", "margin")
+
+
 class Game(ABC):
     """The rules of one game with its options."""
 
@@ -71,6 +75,13 @@ class Game(ABC):
 
     def __init__(self, **options: int) -> None:
         self.options = options
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        """A game without tensor form still takes tensors of a processor's memory, which numpy can see as arrays."""
+        super().__init_subclass__(**keywords)
+        for name in ARRAY_FORM if not cls.tensor_form else ():
+            if name in vars(cls):
+                setattr(cls, name, _through_arrays(vars(cls)[name]))
 
     @property
     def actions(self) -> int:
@@ -143,12 +154,12 @@ class Game(ABC):
     def from_text(self, text: str) -> np.ndarray:
         """Return the state [words] of a notation."""
 
-    def check_states(self, states: np.ndarray) -> None:
+    def check_states(self, states: np.ndarray) -> None:  # noqa: B027 (by default any will do)
         """Refuse states [n, words] that are no positions of the game."""
 
     def finished(self, states: Array) -> Array:
         """Return whether games are over, as booleans [n]."""
-        return ~self.legal(states).any(-1)
+        return self.legal(states).sum(-1) == 0
 
     def phase(self, states: Array) -> Array:
         """Return the stratum of positions [n] in which measurements sort them; here all are in one."""
@@ -195,8 +206,22 @@ class Game(ABC):
         return compiled.load(template, self.identity, rules=self.rules)
 
 
+def _through_arrays(method: Callable[..., np.ndarray]) -> Callable[..., Any]:
+    """Return a method that also takes tensors in the place of arrays, and then gives one."""
+
+    @wraps(method)
+    def wrapped(game: Game, *given: Any) -> Any:
+        if not isinstance(given[0], torch.Tensor):
+            return method(game, *given)
+        return torch.from_numpy(np.ascontiguousarray(method(game, *(part.numpy() for part in given))))
+
+    return wrapped
+
+
 def list_moves(legal: Array, most: int) -> Array:
-    """Return the legal actions [n, most] of rows legal [n, A] by rising action; each row is filled up with its first."""
+    """Return the legal actions [n, most] of rows legal [n, A] by rising action.
+
+    Each row is filled up with its first, and is all zeros if it has none."""
     if isinstance(legal, torch.Tensor):
         order = (~legal).to(torch.int8).sort(dim=1, stable=True).indices[:, :most]
         real = torch.arange(order.shape[1], device=legal.device) < legal.sum(1, keepdim=True)

@@ -60,9 +60,10 @@ class TwoBoards(Game):
 
     def check_states(self, states: np.ndarray) -> None:
         own, opp = states[:, 0], states[:, 1]
+        board = f"the {self.shape.height}×{self.shape.width} board"
         for wrong, expected in (
             ((own & opp) != 0, "at most one disc per square"),
-            (((own | opp) & ~np.int64(self.full)) != 0, f"discs on the {self.shape.height}×{self.shape.width} board only"),
+            (((own | opp) & ~np.int64(self.full)) != 0, f"discs on {board} only"),
         ):
             if wrong.any():
                 row = int(wrong.argmax())

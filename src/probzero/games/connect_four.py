@@ -1,8 +1,8 @@
 """Connect Four on boards of any width up to 7 and height up to 6, vectorised.
 
 A state is two int64 bitboards seen by the player to move, (own, opp); bit row·W + column is a square, row 0 the lowest.
-Action c drops a disc into column c. Four in a row, along a row, a column or a diagonal, win; a full board is a draw. Only
-operators are used, so the same functions serve numpy arrays and torch tensors on any device.
+Action c drops a disc into column c. Four in a row, along a row, a column or a diagonal, win; a full board is a draw.
+Only operators are used, so the same functions serve numpy arrays and torch tensors on any device.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from probzero.bits import unpack
 from probzero.games import symmetry
 from probzero.games.base import Array, Shape, Symmetries
 from probzero.games.boards import TwoBoards, frozen
@@ -28,15 +29,17 @@ class ConnectFour(TwoBoards):
         self.ranks = width * height + 1
         squares = symmetry.sources(height, width, symmetry.LEFT_RIGHT)
         self.symmetries = Symmetries(frozen(squares), frozen(squares[:, :width].copy()))
+        # Shift of each kind of line, and the squares from which three more steps sideways stay on the board.
+        steps = ((1, 1), (0, width), (1, width + 1), (-1, width - 1))
+        self.lines = tuple((shift, self._begins(right)) for right, shift in steps)
 
     def start(self) -> np.ndarray:
         return np.zeros(2, dtype=np.int64)
 
     def legal(self, states: Array) -> Array:
         held = (states[..., 0] | states[..., 1]) >> (self.width * (self.height - 1))  # the top row
-        columns = torch.arange(self.width, device=held.device) if isinstance(held, torch.Tensor) else np.arange(self.width)
         going = ~self._four(states[..., 1])
-        return (((held[..., None] >> columns) & 1) == 0) & going[..., None]
+        return (unpack(held, self.width) == 0) & going[..., None]
 
     def play(self, states: Array, actions: Array) -> Array:
         own, opp = states[..., 0], states[..., 1]
@@ -59,16 +62,16 @@ class ConnectFour(TwoBoards):
         return str(action + 1)
 
     def _four(self, discs: Array) -> Array:
-        """Return whether there are four in a row on bitboards [...].
-
-        Each of four lines is a shift; lines sideways begin where three more steps stay on the board."""
+        """Return whether there are four in a row on bitboards [...]."""
         found = discs != discs
-        for right, shift in ((1, 1), (0, self.width), (1, self.width + 1), (-1, self.width - 1)):
-            columns = [column for column in range(self.width) if 0 <= column + 3 * right < self.width]
-            begins = sum(1 << row * self.width + column for row in range(self.height) for column in columns)
+        for shift, begins in self.lines:
             pairs = discs & (discs >> shift)
             found = found | ((pairs & (pairs >> (2 * shift)) & begins) != 0)
         return found
+
+    def _begins(self, right: int) -> int:
+        columns = [column for column in range(self.width) if 0 <= column + 3 * right < self.width]
+        return sum(1 << row * self.width + column for row in range(self.height) for column in columns)
 
 
 make = ConnectFour

@@ -1,8 +1,8 @@
 """Othello on N×N boards, N ∈ {4, 5, 6, 8}, vectorised: every function takes arrays of states and returns arrays.
 
 A state is two int64 bitboards seen by the player to move, (own, opp); bit row·N + column is a square. Action row·N +
-column places a disc there, action N² passes. Only operators are used, so the same functions serve numpy arrays and torch
-tensors on any device.
+column places a disc there, action N² passes. Only operators are used, so the same functions serve numpy arrays and
+torch tensors on any device.
 
 - Start: with r = N//2 − 1, s = N//2, White on (r, r) and (s, s), Black, to move, on (r, s) and (s, r).
 - Pass is legal exactly when there is no placement and the opponent has one.
@@ -39,7 +39,9 @@ class Othello(TwoBoards):
         self.symmetries = Symmetries(frozen(squares), frozen(actions))
         forward = ((0, 1), (1, -1), (1, 0), (1, 1))  # towards higher bits
         # Shift, and the squares that can be landed on by << and by >>, of the four lines.
-        self.lines = tuple((down * size + right, self._landing(down, right), self._landing(-down, -right)) for down, right in forward)  # fmt: skip
+        self.lines = tuple(
+            (down * size + right, self._landing(down, right), self._landing(-down, -right)) for down, right in forward
+        )
 
     def start(self) -> np.ndarray:
         low, high = self.size // 2 - 1, self.size // 2

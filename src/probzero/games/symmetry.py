@@ -1,7 +1,7 @@
 """The symmetries of a board, as permutations of squares.
 
-Symmetry k reads the new board from the old one: new[r, c] = old[r', c'], where (r', c') is (c, r) if k & 4 and (r, c) if
-not, then r' is mirrored if k & 2 and c' if k & 1. All eight are their own inverses but the two quarter turns, 5 and 6.
+Symmetry k reads the new board from the old one: new[r, c] = old[r', c'], where (r', c') is (c, r) if k & 4 and (r, c)
+if not, then r' is mirrored if k & 2 and c' if k & 1. All eight are their own inverses but the two quarter turns, 5, 6.
 """
 
 from __future__ import annotations

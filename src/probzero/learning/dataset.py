@@ -14,7 +14,6 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from probzero import files, wdl
 from probzero.errors import ProbZeroError, bad
@@ -56,8 +55,8 @@ def concatenate(parts: list[Samples]) -> Samples:
 
 def write_samples(path: str | Path, samples: Samples, game: Game) -> None:
     """Write samples of a game, whole or not at all; refuse what `read_samples` would refuse."""
-    planes = game.encode(samples.states).reshape(len(samples), -1)
     _verify(samples, game, path)
+    planes = game.encode(samples.states)
     columns = zip((planes, *samples.columns()[1:]), _widths(game), strict=True)
     table = np.concatenate([column.reshape(len(samples), width) for column, width in columns], axis=1)
     with files.replacing(path) as temporary, temporary.open("wb") as out:
@@ -81,9 +80,8 @@ def read_samples(path: str | Path, game: Game) -> Samples:
         raise bad("dataset", path, wanted, f"{len(data)} bytes" if count >= 0 else count)
     table = np.frombuffer(data, "<f4", offset=4).reshape(count, sum(widths))
     columns = [np.ascontiguousarray(part, np.float32) for part in np.split(table, np.cumsum(widths)[:-1], axis=1)]
-    planes = columns[0].reshape(count, *game.shape[:3])
-    states = game.decode(planes)
-    same = (game.encode(states) == planes).reshape(count, -1)
+    states = game.decode(columns[0].reshape(count, *game.shape[:3]))
+    same = game.encode(states).reshape(columns[0].shape) == columns[0]
     _require(path, "planes", same, columns[0], "the planes of a position")
     samples = Samples(states, *columns[1:-2], *(column[:, 0] for column in columns[-2:]))
     _verify(samples, game, path)
@@ -125,6 +123,8 @@ def _alone(samples: Samples) -> Samples:
 
 def _averaged(samples: Samples, counts: np.ndarray) -> Samples:
     """Return one sample for each run of counts [k] samples of one position."""
+    from scipy.sparse import csr_array  # here, because training mostly finds nothing to merge and starts sooner
+
     has_value = samples.value.any(axis=1, keepdims=True)
     valid = samples.valid[:, None]
     columns = (
@@ -177,7 +177,7 @@ def _verify(samples: Samples, game: Game, path: str | Path) -> None:
     try:
         game.check_states(states)
     except ProbZeroError as error:
-        raise ProbZeroError(f"dataset: {path}: {error}") from None
+        raise ProbZeroError(f"dataset: {path}: states: {error}") from None
     _require(path, "mask", (mask == 0) | (mask == 1), mask, "0 or 1")
     _require(path, "mask", mask.max(axis=1) > 0, mask.sum(axis=1), "an explored move")
     _require(path, "policy", policy >= 0, policy, "a number ≥ 0")

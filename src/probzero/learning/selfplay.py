@@ -114,13 +114,14 @@ class _Counts:
 
     def metrics(self, search: GraphSearch) -> dict[str, Any]:
         graph, sent = search.graph, self.evaluator.positions - self.before[0]
+        evaluated, moves = graph.evaluated[: graph.nodes], graph.edge_count[: graph.nodes]  # the rest is never touched
         return {
             "leaf_evaluations": search.leaf_evaluations,
             "network_evaluations": sent,
             "network_calls": self.evaluator.calls - self.before[1],
             "cache_hits": search.leaf_evaluations - sent,
-            "nodes": int(graph.evaluated.sum()),
-            "terminal_nodes": int((graph.evaluated & (graph.edge_count == 0)).sum()),
+            "nodes": int(evaluated.sum()),
+            "terminal_nodes": int((evaluated & (moves == 0)).sum()),
             "entered_positions": graph.nodes,
             "edges": graph.edges,
         }

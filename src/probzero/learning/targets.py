@@ -45,8 +45,8 @@ def reward_targets(
 
         reward_target = Σ w_i · flip(child_i.reward_target) over explored children that have one,
 
-    with w = winner_prob, `weight` [n, K], renormalised over them. `nodes` [n], whose edges these are, come deepest first,
-    `sizes` of each rank.
+    with w = winner_prob, `weight` [n, K], renormalised over them. `nodes` [n], whose edges these are, come deepest
+    first, `sizes` of each rank.
     """
     known = graph.evaluated[: graph.nodes] & (graph.edge_count[: graph.nodes] == 0)  # terminals
     reward = graph.search[: graph.nodes, Graph.VALUE] * known[:, None]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from torch.optim.adamw import adamw
 
 from probzero.config import Training
 from probzero.games.base import Game
@@ -37,7 +38,7 @@ def train(
     began = time.perf_counter()
     model.to(device).train()
     rate = learning_rate(settings, iteration)
-    optimizer = _optimizer(model, state, rate, settings.weight_decay)
+    optimizer = _AdamW(model, state, rate, settings.weight_decay)
     samples = concatenate(list(window))
     drawing = np.random.default_rng(key)
     weight = draw_weights(samples, game, settings)
@@ -51,7 +52,7 @@ def train(
         batch = turned(data, game, rows[chosen], turns[chosen])
         outputs = model(batch.planes)
         parts = losses(outputs, batch, model.config.value)
-        optimizer.zero_grad()
+        model.zero_grad()
         parts.total(settings.policy_weight).backward()
         norm = torch.nn.utils.clip_grad_norm_(model.parameters(), settings.gradient_clip)
         optimizer.step()
@@ -67,7 +68,7 @@ def train(
         "seconds": seconds,
         "samples_per_second": len(rows) / seconds,
     }
-    return _state(model, optimizer), metrics
+    return optimizer.state(), metrics
 
 
 def learning_rate(settings: Training, iteration: int) -> float:
@@ -77,37 +78,47 @@ def learning_rate(settings: Training, iteration: int) -> float:
     return settings.final_learning_rate + (settings.learning_rate - settings.final_learning_rate) * fall
 
 
-def _optimizer(model: ProbZeroNet, state: OptimizerState, rate: float, decay: float) -> torch.optim.AdamW:
-    """Return Adam with decoupled weight decay on weights (not on biases and norms), its moments taken from `state`."""
-    named = dict(model.named_parameters())
-    groups = [
-        {"params": [p for p in named.values() if p.dim() > 1], "weight_decay": decay},
-        {"params": [p for p in named.values() if p.dim() <= 1], "weight_decay": 0.0},
-    ]
-    optimizer = torch.optim.AdamW(groups, lr=rate, fused=True)
-    if state:
-        for name, parameter in named.items():
-            optimizer.state[parameter] = {
-                "step": state["step"].clone().to(parameter.device),
-                "exp_avg": _like(state[f"first.{name}"], parameter),
-                "exp_avg_sq": _like(state[f"second.{name}"], parameter),
-            }
-    return optimizer
+class _AdamW:
+    """Adam with decoupled weight decay on weights (not on biases and norms), its moments taken from `state`.
+
+    The step is torch's; its class `torch.optim.AdamW` would import torch's compiler too, which takes longer than torch.
+    """
+
+    def __init__(self, model: ProbZeroNet, state: OptimizerState, rate: float, decay: float) -> None:
+        self.named = dict(model.named_parameters())
+        self.rate = rate
+        self.decay = {name: decay if parameter.dim() > 1 else 0.0 for name, parameter in self.named.items()}
+        self.steps = {name: _like(state.get("step"), parameter.new_zeros(())) for name, parameter in self.named.items()}
+        self.first, self.second = (
+            {name: _like(state.get(f"{moment}.{name}"), parameter) for name, parameter in self.named.items()}
+            for moment in ("first", "second")
+        )
+
+    @torch.no_grad()
+    def step(self) -> None:
+        for decay in sorted(set(self.decay.values())):
+            names = [name for name in self.named if self.decay[name] == decay]
+            parameters, moments, squares, steps = (
+                [part[name] for name in names] for part in (self.named, self.first, self.second, self.steps)
+            )
+            gradients = [parameter.grad for parameter in parameters]
+            adamw(
+                parameters, gradients, moments, squares, [], steps, fused=True, amsgrad=False, maximize=False,
+                beta1=0.9, beta2=0.999, eps=1e-8, lr=self.rate, weight_decay=decay,
+            )  # fmt: skip
+
+    def state(self) -> OptimizerState:
+        """Return the number of steps and the moments; nothing before the first step."""
+        if not any(self.steps.values()):
+            return {}
+        moments = {"first": self.first, "second": self.second}
+        named = {f"{kind}.{name}": moment for kind, part in moments.items() for name, moment in part.items()}
+        return {"step": next(iter(self.steps.values())), **named}
 
 
-def _like(moment: Tensor, parameter: Tensor) -> Tensor:
-    return torch.empty_like(parameter, requires_grad=False).copy_(moment)
-
-
-def _state(model: ProbZeroNet, optimizer: torch.optim.AdamW) -> OptimizerState:
-    state: OptimizerState = {}
-    for name, parameter in model.named_parameters():
-        entry = optimizer.state.get(parameter)
-        if entry:
-            state["step"] = entry["step"].detach().cpu().clone()
-            state[f"first.{name}"] = entry["exp_avg"].detach().cpu().contiguous()
-            state[f"second.{name}"] = entry["exp_avg_sq"].detach().cpu().contiguous()
-    return state
+def _like(found: Tensor | None, tensor: Tensor) -> Tensor:
+    """Return a copy of what was found, or zeros, of the kind of `tensor`."""
+    return torch.zeros_like(tensor) if found is None else torch.empty_like(tensor, requires_grad=False).copy_(found)
 
 
 class _Totals:

@@ -1,9 +1,9 @@
 """Checkpoints: network weights and optimiser state in safetensors files that say what they are.
 
 The metadata hold one key, a JSON object with sorted keys (safetensors does not keep the order of several keys, and
-equal contents must give equal bytes): format version, kind, game with the version of its rules, network, experiment, seed,
-iteration and a checksum of all tensors. Reading verifies all of it: a file damaged after it was written goes unnoticed
-otherwise.
+equal contents must give equal bytes): format version, kind, game with the version of its rules, network, experiment,
+seed, iteration and a checksum of all tensors. Reading verifies all of it: a file damaged after it was written goes
+unnoticed otherwise.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +20,9 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from probzero import files
-from probzero.config import Network, check_part
+from probzero import files, games
+from probzero.config import Network, parse_part
 from probzero.errors import ProbZeroError, bad
-from probzero import games
 from probzero.games.base import Game
 from probzero.network.model import ProbZeroNet
 
@@ -96,7 +95,8 @@ def _save(path: str | Path, kind: str, tensors: Mapping[str, Tensor], info: Chec
         "game_version": games.make(**info.game).version,
         "kind": kind,
         "checksum": _checksum(stored),
-        **asdict(info),
+        **vars(info),
+        "network": info.network.model_dump(),
     }
     data = safetensors.torch.save(stored, {METADATA_KEY: json.dumps(description, sort_keys=True)})
     with files.replacing(path) as temporary:
@@ -132,12 +132,13 @@ def _info(path: Path, description: dict[str, Any]) -> CheckpointInfo:
     for name, kind in kinds.items():
         if type(entries[name]) is not kind:
             raise bad("checkpoint", f"{path}: {name}", f"a value of type {kind.__name__}", entries[name])
+    parts = {}
     for name in ("game", "network"):
         try:
-            check_part(name, entries[name])
+            parts[name] = parse_part(name, entries[name], str(path))
         except ProbZeroError:
             raise bad("checkpoint", f"{path}: {name}", f"the settings of a {name}", entries[name]) from None
-    return CheckpointInfo(**{**entries, "network": Network(**entries["network"])})
+    return CheckpointInfo(**{**entries, "network": parts["network"]})
 
 
 def _expect(path: Path, description: dict[str, Any], name: str, expected: Any) -> None:
@@ -183,5 +184,5 @@ def _checksum(tensors: Mapping[str, Tensor]) -> str:
 def _same_network(path: str | Path, model: ProbZeroNet, info: CheckpointInfo) -> None:
     """Refuse a network that is not the one described."""
     if (model.shape, model.config) != (games.make(**info.game).shape, info.network):
-        found = f"one for {info.game} with {asdict(info.network)}"
-        raise bad("checkpoint", path, f"a network for {tuple(model.shape)} with {asdict(model.config)}", found)
+        found = f"one for {info.game} with {info.network.model_dump()}"
+        raise bad("checkpoint", path, f"a network for {tuple(model.shape)} with {model.config.model_dump()}", found)

@@ -13,7 +13,7 @@ treat the last few rows or columns in another way. So that this sets no two posi
   libraries cut products of more columns into pieces that fit a cache, not always at the end of a block.
 - One thread computes a chunk: several would share the columns between them, again not always by blocks.
 
-`tests/test_processors.py` tries this as if on other processors.
+`tests/network/test_processors.py` tries this as if on other processors.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ class Evaluation(NamedTuple):
 
 
 def resolve_device(name: str) -> torch.device:
-    """Return the device of that name, or fail if this machine has none such."""
+    """Return the device of that name, or fail if this machine has none such; auto is CUDA where there is any."""
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
     device = torch.device(name)
     if device.type == "cuda":
         count = torch.cuda.device_count() if torch.cuda.is_available() else 0
@@ -121,7 +123,7 @@ class FoldedNet:
                 x.addmm_(self.outputs, products)
             self.x.relu_()
         features = torch.baddbmm(self.heads_bias, self.heads.expand(squares, -1, -1), self.x).relu_()
-        features = features.view(squares, -1, HEAD_CHANNELS, chunk).transpose(0, 1).flatten(1, 2)  # [1 + heads, 32·H·W, B]
+        features = features.view(squares, -1, HEAD_CHANNELS, chunk).transpose(0, 1).flatten(1, 2)  # [·, 32·H·W, B]
         shaped = features[0]
         for weight, bias in self.policy[:-1]:
             shaped = torch.addmm(bias, weight, shaped).relu_()

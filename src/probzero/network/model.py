@@ -129,7 +129,7 @@ class ProbZeroNet(nn.Module):
 
 
 def split_heads(x: Tensor) -> Tensor:
-    """Return the flat features [heads, B, 32·H·W] of the heads, by square and then by channel, from [H·W, B, 32·heads]."""
+    """Return the heads' flat features [heads, B, 32·H·W], by square and then by channel, from [H·W, B, 32·heads]."""
     squares, batch, _ = x.shape
     split = x.view(squares, batch, -1, HEAD_CHANNELS).permute(2, 1, 0, 3)
     return split.reshape(len(split), batch, -1)

@@ -1,7 +1,6 @@
 """The kinds of value head: how many numbers each gives, what they mean for the search, and how they learn.
 
     wdl      3 logits       chances of win, draw and loss by softmax; cross-entropy
-    scalar   1 number       v = tanh(x), the expected result; squared error
     support  S logits       a distribution over S points evenly spaced from −1 to 1, v its mean; cross-entropy with the
                             target as *two-hot*: its two neighbouring points share it so that the mean is exact
 Targets are triples whatever the head; a triple of zeros stands for no target.
@@ -18,15 +17,13 @@ from probzero.config import Network
 
 def outputs(network: Network) -> int:
     """Return how many numbers the value head gives."""
-    return {"wdl": wdl.SIZE, "scalar": 1, "support": network.support}[network.value]
+    return {"wdl": wdl.SIZE, "support": network.support}[network.value]
 
 
 def to_wdl(kind: str, output: Tensor) -> Tensor:
     """Return the triples [..., 3] that a head's outputs [..., K] stand for; v becomes one without draws."""
     if kind == "wdl":
         return output.softmax(-1)
-    if kind == "scalar":
-        return wdl.from_expectation(output[..., 0].tanh())
     return wdl.from_expectation((output.softmax(-1) * points(output.shape[-1], output)).sum(-1).clamp(-1, 1))
 
 
@@ -34,10 +31,7 @@ def loss(kind: str, output: Tensor, target: Tensor) -> Tensor:
     """Return the loss [n] of a head's outputs [n, K] for target triples [n, 3]."""
     if kind == "wdl":
         return -(target * output.log_softmax(-1)).sum(-1)
-    value = wdl.expectation(target)
-    if kind == "scalar":
-        return (output[..., 0].tanh() - value) ** 2
-    return -(two_hot(value, output.shape[-1]) * output.log_softmax(-1)).sum(-1)
+    return -(two_hot(wdl.expectation(target), output.shape[-1]) * output.log_softmax(-1)).sum(-1)
 
 
 def points(count: int, like: Tensor) -> Tensor:

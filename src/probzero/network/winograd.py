@@ -7,8 +7,9 @@ Along one axis, a row x of N squares with zeros around it and a kernel k of thre
 which are coefficients of a product of two polynomials, x(z) · k(z) with k reversed. One with N + 2 coefficients is
 fixed by its values at N + 2 points: evaluate both factors there, multiply value by value, interpolate. Rounding errors
 grow with the number of points, so a row of more than five squares is cut into pieces, whose products add up. Let P be
-the points of all pieces of a row, Q those of a column. In two dimensions the three matrices are the Kronecker products of
-those of the axes; with many channels the product of two values becomes a product of matrices, one for each of P·Q points:
+the points of all pieces of a row, Q those of a column. In two dimensions the three matrices are the Kronecker products
+of those of the axes; with many channels the product of two values becomes a product of matrices, one for each of P·Q
+points:
 
     y = outputs · [(inputs · x) ∘ (kernels · k)]
 

@@ -1,1 +1,1 @@
-"""Tables, figures and the comparison with the reference, all made from the files of a run."""
+"""Tables, figures and the check against the reference, all made from the files of a run."""

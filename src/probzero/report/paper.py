@@ -1,6 +1,6 @@
 """The paper of a run, compiled from its tables and figures without a network connection.
 
-If a finished comparison is named, the paper has a section on it; if not, it says that it has none. The Snakefile asks
+If a finished study is named, the paper has a section on it; if not, it says that it has none. The Snakefile asks
 this module which files a paper reads, so it imports nothing beyond the standard library.
 """
 
@@ -16,11 +16,11 @@ SOURCE = Path(__file__).parents[3] / "paper" / "paper.typ"
 TABLES = ("ratings", "differences", "pairings", "model", "truth", "errors", "calibration", "reliability", "perfect",
           "blunders", "selfplay", "training")  # fmt: skip
 FIGURES = ("elo", "truth", "errors", "reliability")
-COMPARISON_TABLES = ("final", "elo", "ablations", "accounting", "efficiency")
-COMPARISON_FIGURES = ("comparison_truth", "comparison_ablations")
+STUDY_TABLES = ("final", "elo", "ablations", "accounting", "efficiency")
+STUDY_FIGURES = ("study_truth", "study_ablations")
 
 
-def needed(folder: Path, seed: int) -> list[Path]:
+def run_files(folder: Path, seed: int) -> list[Path]:
     """Return the files of a run that the paper reads."""
     part = folder / f"seed{seed}"
     return [
@@ -32,37 +32,37 @@ def needed(folder: Path, seed: int) -> list[Path]:
     ]
 
 
-def compared(folder: Path) -> list[Path]:
-    """Return the files of a comparison that the paper reads."""
+def study_files(folder: Path) -> list[Path]:
+    """Return the files of a study that the paper reads."""
     return [
         folder / "config.json",
         folder / "positions.csv",
-        *(folder / "tables" / f"{table}.csv" for table in COMPARISON_TABLES),
-        *(folder / "figures" / f"{figure}.pdf" for figure in COMPARISON_FIGURES),
+        *(folder / "tables" / f"{table}.csv" for table in STUDY_TABLES),
+        *(folder / "figures" / f"{figure}.pdf" for figure in STUDY_FIGURES),
     ]
 
 
-def settings(folder: Path, seed: int, comparison: Path | None = None) -> dict[str, Any]:
+def settings(folder: Path, seed: int, study: Path | None = None) -> dict[str, Any]:
     """Return what typst has to be told. Fonts are those inside typst, so that the bytes are the same everywhere.
 
     typst reads nothing outside its root: the closest folder that holds the paper's source and all that it reads.
     """
     source = SOURCE.resolve()
-    folders = {"run": folder.resolve(), **({"comparison": comparison.resolve()} if comparison else {})}
+    folders = {"run": folder.resolve(), **({"study": study.resolve()} if study else {})}
     root = Path(os.path.commonpath([source, *folders.values()]))
     inputs = {name: f"/{path.relative_to(root).as_posix()}" for name, path in folders.items()}
     return {"input": source, "root": root, "ignore_system_fonts": True, "sys_inputs": {**inputs, "seed": str(seed)}}
 
 
-def compile_pdf(folder: Path, seed: int, comparison: Path | None = None) -> bytes:
+def compile_pdf(folder: Path, seed: int, study: Path | None = None) -> bytes:
     """Return the paper of a run; the same files give the same bytes."""
     import typst  # here, because the Snakefile does without it
 
-    for path in [SOURCE, *needed(folder, seed), *(compared(comparison) if comparison else [])]:
+    for path in [SOURCE, *run_files(folder, seed), *(study_files(study) if study else [])]:
         if not path.is_file():
             raise bad("paper", path, "a file", "nothing")
     try:
-        return typst.compile(**settings(folder, seed, comparison), format="pdf")
+        return typst.compile(**settings(folder, seed, study), format="pdf")
     except typst.TypstError as error:  # a table that lacks a row or a column
-        where = " or ".join(map(str, [folder, *([comparison] if comparison else [])]))
+        where = " or ".join(map(str, [folder, *([study] if study else [])]))
         raise bad("paper", where, "tables and figures of a finished run", error.message) from None

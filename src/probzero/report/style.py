@@ -24,7 +24,7 @@ SINGLE, DOUBLE = 3.4, 7.0  # inches: one column, two columns
 DPI = 200
 
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
-YELLOW, BLUE, VERMILION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
+BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 GREY = "#767676"
 BAND = 0.22  # opacity of a band of uncertainty
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import re
 from collections.abc import Callable, Iterable
@@ -15,7 +14,10 @@ from tabulate import tabulate
 
 from probzero import files
 from probzero.errors import bad
+from probzero.tables import read_table, refuse
 
+PHASE_NAME = "discs"  # what the phase of a position counts
+PHASES_PER_BAND = 3
 TRAINING = (
     "iteration", "learning_rate", "samples", "window_positions", "steps", "policy_loss", "value_loss", "reward_loss",
     "total_loss", "policy_agreement", "value_accuracy", "reward_accuracy", "gradient_norm", "seconds",
@@ -23,11 +25,13 @@ TRAINING = (
 )  # fmt: skip
 SHARD_SUMS = (
     "games", "moves", "leaf_evaluations", "network_evaluations", "network_calls", "cache_hits", "nodes", "samples",
-    "terminal_nodes", "black_wins", "draws", "white_wins", "distinct_games", "exhausted_roots", "seconds",
+    "terminal_nodes", "first_wins", "draws", "second_wins", "distinct_games", "exhausted_roots", "seconds",
     "network_seconds",
 )  # fmt: skip
-MATCH_TEXT = ("black", "white", "opening_moves", "moves")
-MATCH_NUMBERS = ("opening", "plies", "margin", "result")
+MATCHES = {
+    **dict.fromkeys(("first", "second", "opening_moves", "moves"), str),
+    **dict.fromkeys(("opening", "plies", "margin", "result"), int),
+}
 
 
 def collect_training(paths: Iterable[str | Path]) -> pd.DataFrame:
@@ -74,71 +78,27 @@ def read_matches(paths: Iterable[str | Path]) -> pd.DataFrame:
     if not frames:
         raise bad("matches", "files", "one or more", "none")
     games = pd.concat(frames, ignore_index=True)
-    _check_once(games, ["black", "white", "opening"], "matches")
+    _check_once(games, ["first", "second", "opening"], "matches")
     return games
 
 
 def _read_match(path: Path) -> pd.DataFrame:
-    """Read one player's games. Its name is the file's; each opening comes twice, with colours swapped."""
-    games = _read_text(path, (*MATCH_TEXT, *MATCH_NUMBERS))
-    for column in MATCH_NUMBERS:
-        _refuse(path, games, column, ~games[column].str.fullmatch(r"-?\d+"), "a whole number")
-        games[column] = games[column].astype(np.int64)
-    _refuse(path, games, "result", ~games["result"].isin([1, 0, -1]), "1, 0 or -1")
-    _refuse(path, games, "margin", np.sign(games["margin"]) != games["result"], "the sign of result")
-    _refuse(path, games, "black", games["black"] == games["white"], "two different players")
-    _refuse(path, games, "white", (games[["black", "white"]] != path.stem).all(axis=1), f"a game of {path.stem}")
-    opponent = games["black"].where(games["black"] != path.stem, games["white"])
-    colours = games.groupby([opponent.rename("opponent"), "opening"])["black"].agg(["size", "nunique"])
-    single = colours[(colours["size"] != 2) | (colours["nunique"] != 2)]
+    """Read one player's games. Its name is the file's; each opening comes twice, with sides swapped."""
+    games = read_table(path, MATCHES)[list(MATCHES)]
+    refuse(path, games, "result", ~games["result"].isin([1, 0, -1]), "1, 0 or -1")
+    refuse(path, games, "margin", np.sign(games["margin"]) != games["result"], "the sign of result")
+    refuse(path, games, "first", games["first"] == games["second"], "two different players")
+    refuse(path, games, "second", (games[["first", "second"]] != path.stem).all(axis=1), f"a game of {path.stem}")
+    opponent = games["first"].where(games["first"] != path.stem, games["second"])
+    sides = games.groupby([opponent.rename("opponent"), "opening"])["first"].agg(["size", "nunique"])
+    single = sides[(sides["size"] != 2) | (sides["nunique"] != 2)]
     if len(single):
         where = f"{path}: against {single.index[0][0]}, opening {single.index[0][1]}"
-        raise bad("matches", where, "two games with colours swapped", f"{single['size'].iloc[0]} game(s)")
-    openings = colours.groupby("opponent").size()
+        raise bad("matches", where, "two games with sides swapped", f"{single['size'].iloc[0]} game(s)")
+    openings = sides.groupby("opponent").size()
     if openings.nunique() > 1:
         raise bad("matches", f"{path}: against {openings.idxmin()}", f"{openings.max()} openings", int(openings.min()))
     return games
-
-
-def read_table(path: str | Path, columns: Iterable[str] = ()) -> pd.DataFrame:
-    """Read back a table that `write_table` wrote and that must have `columns`."""
-    _read_text(Path(path), columns)
-    table = pd.read_csv(path)
-    return table.astype({"iteration": "Int64"}) if "iteration" in table.columns else table
-
-
-def _read_text(path: Path, columns: Iterable[str]) -> pd.DataFrame:
-    """Read a CSV file that must have `columns`, every cell as text.
-
-    Not with pandas, which fills up a row that was cut short and takes a number that lost its last digits.
-    """
-    if not path.is_file():
-        raise bad("table", path, "a CSV file", "nothing")
-    try:
-        text = path.read_text(encoding="utf-8")
-        header, *rows = csv.reader(text.splitlines(), strict=True)
-    except (ValueError, csv.Error) as error:
-        raise bad("table", path, "a readable CSV file", error) from None
-    for column in columns:
-        if column not in header:
-            raise bad("table", f"{path}: column {column}", "present", f"only {', '.join(header)}")
-    for line, row in enumerate(rows, start=2):
-        if len(row) != len(header):
-            raise bad(
-                "table",
-                f"{path}: line {line}: column {header[min(len(row), len(header)) - 1]}",
-                f"the last of {len(header)}",
-                f"{len(row)} columns",
-            )
-    if not text.endswith("\n"):
-        raise bad("table", f"{path}: line {len(rows) + 1}", "an end of line", "the end of the file")
-    return pd.DataFrame(rows, columns=header, dtype=str)
-
-
-def _refuse(path: Path, table: pd.DataFrame, column: str, wrong: pd.Series, expected: str) -> None:
-    if wrong.any():
-        row = int(np.argmax(wrong.to_numpy()))
-        raise bad("table", f"{path}: line {row + 2}: column {column}", expected, repr(table[column].iloc[row]))
 
 
 def _check_once(table: pd.DataFrame, columns: list[str], what: str) -> None:
@@ -160,10 +120,10 @@ def _metrics(path: str | Path, keys: Iterable[str]) -> dict[str, Any]:
     return {key: found[key] for key in keys}
 
 
-def write_table(table: pd.DataFrame, csv_path: str | Path, md_path: str | Path) -> None:
-    """Write a table as CSV, with six significant digits, and as Markdown, rounded for reading."""
-    files.write_text(csv_path, table.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
-    files.write_text(md_path, markdown(table) + "\n")
+def write_table(table: pd.DataFrame, path: Path, readable: str | None = None) -> None:
+    """Write a table as CSV, with six significant digits, and beside it as Markdown, rounded for reading."""
+    files.write_text(path, table.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
+    files.write_text(path.with_suffix(".md"), (markdown(table) if readable is None else readable) + "\n")
 
 
 def markdown(table: pd.DataFrame) -> str:

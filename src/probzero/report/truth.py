@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -12,20 +12,26 @@ from scipy.stats import norm
 
 from probzero.arena.elo import iteration_of
 from probzero.report import style
-from probzero.report.pairings import wilson
-from probzero.report.tables import read_table
+from probzero.report.tables import PHASE_NAME, PHASES_PER_BAND
+from probzero.report.tournament import wilson
+from probzero.tables import read_table
 
 CEILING = "ceiling"
 ALL = "all"
-DISCS_PER_BAND = 3
+KEPT = {"source": str, "phase": int, "particles": int, "positions": int, "kept": int}
+CALIBRATION = {
+    "head": str,
+    **dict.fromkeys(("bin", "predictions"), int),
+    **dict.fromkeys(("mean_prediction", "frequency", "brier", "log_loss"), float),
+}
 NORMAL = float(norm.ppf(0.975))
 HEADS = (("value", style.BLUE, "o"), ("reward", style.VERMILION, "s"))
 COLOURS = (style.ORANGE, style.BLUE, style.GREEN, style.PURPLE, style.VERMILION)
 
 
-def collect(paths: Iterable[str | Path], columns: Iterable[str]) -> pd.DataFrame:
-    """Return the rows of all files, which must have these columns, with the iteration of each player."""
-    table = pd.concat([read_table(path, columns) for path in paths], ignore_index=True)
+def collect(paths: Iterable[str | Path], columns: Mapping[str, type]) -> pd.DataFrame:
+    """Return the rows of all files, which must have these columns and a player, with the iteration of each player."""
+    table = pd.concat([read_table(path, {"player": str, **columns}) for path in paths], ignore_index=True)
     numbers = [iteration_of(player) for player in table["player"]]
     return table.assign(iteration=pd.array(numbers, dtype="Int64"))
 
@@ -40,10 +46,7 @@ def kept_summary(kept: pd.DataFrame, selfplay: pd.DataFrame, by: list[str]) -> p
     groups = ["player", "iteration", "source", "particles", *by]
     table = both.groupby(groups, dropna=False, sort=False)[["positions", "kept"]].sum().reset_index()
     table["kept_share"] = table["kept"] / table["positions"]
-    bounds = [
-        wilson(share, count, NORMAL) for share, count in zip(table["kept_share"], table["positions"], strict=True)
-    ]
-    table["share_low"], table["share_high"] = (list(bound) for bound in zip(*bounds, strict=True))
+    table["share_low"], table["share_high"] = wilson(table["kept_share"], table["positions"], NORMAL)
     spent = selfplay.set_index("iteration")["leaf_evaluations"].cumsum()
     table["leaf_evaluations"] = table["iteration"].map({0: 0, **spent.to_dict()}).astype("Int64")
     return table.sort_values(["particles", "source", "iteration", *by], na_position="last", ignore_index=True)
@@ -74,10 +77,7 @@ def reliability(calibration: pd.DataFrame, player: str) -> pd.DataFrame:
     table = rows.groupby(["head", "bin"])[["predictions", "mean_prediction", "frequency"]].sum().reset_index()
     for column in ("mean_prediction", "frequency"):
         table[column] /= table["predictions"]
-    bounds = [
-        wilson(share, count, NORMAL) for share, count in zip(table["frequency"], table["predictions"], strict=True)
-    ]
-    table["share_low"], table["share_high"] = (list(bound) for bound in zip(*bounds, strict=True))
+    table["share_low"], table["share_high"] = wilson(table["frequency"], table["predictions"], NORMAL)
     return table.assign(player=player)
 
 
@@ -92,8 +92,7 @@ def perfect_summary(games: pd.DataFrame) -> pd.DataFrame:
         {"games": counts["won", "size"], "won": counts["won", "sum"], "drawn": counts["drawn", "sum"]}
     ).reset_index()
     summary["won_share"] = summary["won"] / summary["games"]
-    bounds = [wilson(share, count, NORMAL) for share, count in zip(summary["won_share"], summary["games"], strict=True)]
-    summary["share_low"], summary["share_high"] = (list(bound) for bound in zip(*bounds, strict=True))
+    summary["share_low"], summary["share_high"] = wilson(summary["won_share"], summary["games"], NORMAL)
     return summary
 
 
@@ -122,7 +121,7 @@ def plot_truth(truth: pd.DataFrame, png: str | Path, pdf: str | Path) -> None:
 
 
 def plot_errors(errors: pd.DataFrame, png: str | Path, pdf: str | Path) -> None:
-    """Share of lost results by disc count, in bands, for the last checkpoint, raw and searched, and the raw ceiling."""
+    """Share of lost results by phase, in bands, for the last checkpoint, raw and searched, and the raw ceiling."""
     table = errors[errors["source"] == ALL]
     last = table[table["iteration"] == table["iteration"].max()]
     ceiling = table[(table["player"] == CEILING) & (table["particles"] == 0)]
@@ -130,11 +129,11 @@ def plot_errors(errors: pd.DataFrame, png: str | Path, pdf: str | Path) -> None:
         for (particles, rows), colour in zip(last.groupby("particles"), COLOURS, strict=False):
             band = _lost_by_band(rows)
             name = "Raw policy" if particles == 0 else f"{particles} particles"
-            axes.fill_between(band["discs"], band["low"], band["high"], color=colour, alpha=style.BAND, linewidth=0)
-            axes.plot(band["discs"], band["lost"], color=colour, marker="o", label=name, clip_on=False)
+            axes.fill_between(band["phase"], band["low"], band["high"], color=colour, alpha=style.BAND, linewidth=0)
+            axes.plot(band["phase"], band["lost"], color=colour, marker="o", label=name, clip_on=False)
         band = _lost_by_band(ceiling)
-        axes.plot(band["discs"], band["lost"], color=style.GREY, linestyle=":", label="Exact labels, raw")
-        axes.set_xlabel(f"Discs on the board (middle of bands of {DISCS_PER_BAND})")
+        axes.plot(band["phase"], band["lost"], color=style.GREY, linestyle=":", label="Exact labels, raw")
+        axes.set_xlabel(f"{PHASE_NAME.capitalize()} on the board (middle of bands of {PHASES_PER_BAND})")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_ylabel("Exact result lost (%)")
         axes.set_ylim(bottom=0)
@@ -143,14 +142,13 @@ def plot_errors(errors: pd.DataFrame, png: str | Path, pdf: str | Path) -> None:
 
 
 def _lost_by_band(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the percentage of lost results and its 95 % interval for bands of disc counts."""
-    band = rows["discs"] // DISCS_PER_BAND * DISCS_PER_BAND
+    """Return the percentage of lost results and its 95 % interval for bands of phases."""
+    band = rows["phase"] // PHASES_PER_BAND * PHASES_PER_BAND
     sums = rows.groupby(band)[["positions", "kept"]].sum()
     lost = 1 - sums["kept"] / sums["positions"]
-    bounds = [wilson(share, count, NORMAL) for share, count in zip(lost, sums["positions"], strict=True)]
-    low, high = (100 * np.array(bound) for bound in zip(*bounds, strict=True))
-    middle = sums.index.to_numpy() + (DISCS_PER_BAND - 1) / 2
-    return pd.DataFrame({"discs": middle, "lost": 100 * lost.to_numpy(), "low": low, "high": high})
+    low, high = wilson(lost, sums["positions"], NORMAL)
+    middle = sums.index.to_numpy() + (PHASES_PER_BAND - 1) / 2
+    return (100 * pd.DataFrame({"lost": lost, "low": low, "high": high})).assign(phase=middle)
 
 
 def plot_reliability(table: pd.DataFrame, png: str | Path, pdf: str | Path) -> None:

@@ -8,7 +8,6 @@ import torch
 
 from probzero import wdl
 from probzero.network.inference import Evaluation
-from probzero.search.arrays import zeros
 from probzero.search.backends.base import Backend
 from probzero.search.table import KeyTable
 
@@ -24,11 +23,11 @@ class CachedEvaluation:
 
     def __init__(self, evaluate: Evaluate, backend: Backend, capacity: int) -> None:
         self.evaluate, self.backend = evaluate, backend
-        game, device = backend.game, backend.device
+        game = backend.game
         self.table = KeyTable(backend, capacity, game.words, "evaluation cache")  # keys: states
-        self.prior = zeros(capacity, game.most_moves, device=device)
-        self.value = zeros(capacity, wdl.SIZE, device=device)
-        self.reward = zeros(capacity, wdl.SIZE, device=device)
+        self.prior = backend.zeros(capacity, game.most_moves)
+        self.value = backend.zeros(capacity, wdl.SIZE)
+        self.reward = backend.zeros(capacity, wdl.SIZE)
 
     def __call__(self, states: torch.Tensor, moves: torch.Tensor) -> Evaluation:
         if len(states) > self.table.capacity:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from probzero.random_keys import mix
-from probzero.search.arrays import GraphArrays, zeros
+from probzero.search.arrays import GraphArrays
 from probzero.search.table import KeyTable
 
 if TYPE_CHECKING:
@@ -54,33 +54,33 @@ class Graph:
         self.games = games
         self.scopes = 1  # rounds of scopes that were handed out, G in each
         self.table = KeyTable(backend, capacity, game.words + 1, setting)  # [M, W + 1] keys: state, scope
-        self.key = zeros(capacity, dtype=torch.int64, device=device)  # [M] hash of game and position
-        self.rank = zeros(capacity, dtype=torch.int16, device=device)  # [M] orders a game's nodes; see the rules
-        self.evaluated = zeros(capacity, dtype=torch.bool, device=device)  # [M]
-        self.closed = zeros(capacity, dtype=torch.bool, device=device)  # [M] terminal or exhausted
-        self.visits = zeros(capacity, dtype=torch.int32, device=device)  # [M] particles that came through
-        self.volume = zeros(capacity, dtype=torch.int32, device=device)  # [M] particles waiting; 0 between batches
-        self.first_edge = zeros(capacity, dtype=torch.int64, device=device)  # [M]
-        self.edge_count = zeros(capacity, dtype=torch.int64, device=device)  # [M] legal moves; 0 at terminals
-        self.search = zeros(capacity, 2, 3, device=device)  # [M, 2, 3] value_search, value_target
-        self.net = zeros(capacity, 2, 3, device=device)  # [M, 2, 3] value_net, reward_net
-        self.edge_child = zeros(edges, dtype=torch.int64, device=device)  # [E] child; ~child while unexplored
-        self.edge_policy = zeros(edges, device=device)  # [E] policy_search
-        self.edge_action = zeros(edges, dtype=torch.int16, device=device)  # [E]
-        self.edge_visits = zeros(edges, dtype=torch.int32, device=device)  # [E] particles that took the move
+        self.key = backend.zeros(capacity, dtype=torch.int64)  # [M] hash of game and position
+        self.rank = backend.zeros(capacity, dtype=torch.int16)  # [M] orders a game's nodes; see the rules
+        self.evaluated = backend.zeros(capacity, dtype=torch.bool)  # [M]
+        self.closed = backend.zeros(capacity, dtype=torch.bool)  # [M] terminal or exhausted
+        self.visits = backend.zeros(capacity, dtype=torch.int32)  # [M] particles that came through
+        self.volume = backend.zeros(capacity, dtype=torch.int32)  # [M] particles waiting; 0 between batches
+        self.first_edge = backend.zeros(capacity, dtype=torch.int64)  # [M]
+        self.edge_count = backend.zeros(capacity, dtype=torch.int64)  # [M] legal moves; 0 at terminals
+        self.search = backend.zeros(capacity, 2, 3)  # [M, 2, 3] value_search, value_target
+        self.net = backend.zeros(capacity, 2, 3)  # [M, 2, 3] value_net, reward_net
+        self.edge_child = backend.zeros(edges, dtype=torch.int64)  # [E] child; ~child while unexplored
+        self.edge_policy = backend.zeros(edges)  # [E] policy_search
+        self.edge_action = backend.zeros(edges, dtype=torch.int16)  # [E]
+        self.edge_visits = backend.zeros(edges, dtype=torch.int32)  # [E] particles that took the move
         self.edge_child[NO_EDGE] = ~0
         self.edges = 1
-        self.root = zeros(games, dtype=torch.int64, device=device)  # [G]
-        self.game_key = zeros(games, dtype=torch.int64, device=device)  # [G] root of the game's randomness
+        self.root = backend.zeros(games, dtype=torch.int64)  # [G]
+        self.game_key = backend.zeros(games, dtype=torch.int64)  # [G] root of the game's randomness
         self._slots = torch.arange(game.most_moves, device=device)
-        self.scratch = zeros(capacity, dtype=torch.int64, device=device)  # [M] of use within one call only
+        self.scratch = backend.zeros(capacity, dtype=torch.int64)  # [M] of use within one call only
         self.rank_heads = torch.full((game.ranks,), -1, device=device)  # [ranks] −1 between calls
 
     @cached_property
     def arrays(self) -> GraphArrays:
         """Return the same memory for compiled loops."""
-        parts = {**vars(self), "keys": self.table.keys, "slots": self.table.slots}
-        return GraphArrays(*(parts[name].numpy() for name in GraphArrays._fields))
+        tensors: dict[str, torch.Tensor] = {**vars(self), "keys": self.table.keys, "slots": self.table.slots}
+        return GraphArrays(*(tensors[name].numpy() for name in GraphArrays._fields))
 
     def states(self, nodes: torch.Tensor) -> torch.Tensor:
         """Return the states [n, W] of nodes [n]."""

@@ -10,35 +10,28 @@ import numpy as np
 import pandas as pd
 
 from probzero.errors import bad
-from probzero.games.othello import Othello, parse_moves
-from probzero.truth.labels import label
+from probzero.games.base import Game
+from probzero.tables import read_table
+from probzero.truth.labels import check_solvable, label
 
 
 def read_games(paths: Iterable[str | Path]) -> pd.DataFrame:
     """Read recorded games of self-play; an empty opening is a game from the start."""
-    frames = []
-    for path in map(Path, paths):
-        if not path.is_file():
-            raise bad("games", path, "a CSV file", "nothing")
-        frames.append(pd.read_csv(path, keep_default_na=False))
-        missing = {"opening_moves", "moves"} - set(frames[-1].columns)
-        if missing:
-            raise bad("games", path, "the columns opening_moves and moves", ", ".join(frames[-1].columns))
-    return pd.concat(frames, ignore_index=True)
+    columns = {"opening_moves": str, "moves": str}
+    return pd.concat([read_table(path, columns, "games") for path in paths], ignore_index=True)
 
 
-def count_blunders(rules: Othello, games: pd.DataFrame, threads: int) -> dict[str, Any]:
+def count_blunders(game: Game, games: pd.DataFrame, threads: int) -> dict[str, Any]:
     """Replay games and count the moves that lost the result for who made them.
 
     Column `opening_moves` leads from the start to where a game begins and is not counted; `moves` is.
 
     Half a result is lost where a win became a draw or a draw a loss, a whole one where a win became a loss.
     """
-    own, opp, action, game = _replayed(rules, games)
-    distinct, which = np.unique(np.stack([own, opp], axis=1), axis=0, return_inverse=True)
-    labels = label(
-        rules.size, distinct[:, 0].copy(), distinct[:, 1].copy(), margins=False, threads=threads, progress=False
-    )
+    check_solvable(game)
+    states, action, number = _replayed(game, games)
+    distinct, which = np.unique(states, axis=0, return_inverse=True)
+    labels = label(game, distinct, margins=False, threads=threads, progress=False)
     lost = labels.result[which] - labels.action_result[which, action]
     return {
         "games": len(games),
@@ -46,28 +39,27 @@ def count_blunders(rules: Othello, games: pd.DataFrame, threads: int) -> dict[st
         "blunders": int((lost > 0).sum()),
         "blunders_per_game": float((lost > 0).sum() / len(games)),
         "result_lost_per_game": float(lost.sum() / 2 / len(games)),
-        "games_without_blunder": int(len(games) - len(np.unique(game[lost > 0]))),
+        "games_without_blunder": int(len(games) - len(np.unique(number[lost > 0]))),
     }
 
 
-def _replayed(rules: Othello, games: pd.DataFrame) -> tuple[np.ndarray, ...]:
-    """Return own, opp, action and game number of every counted move of every game, [moves] each."""
-    openings = [parse_moves(rules.size, moves) for moves in games.opening_moves]
-    sequences = [before + parse_moves(rules.size, moves) for before, moves in zip(openings, games.moves, strict=True)]
+def _replayed(game: Game, games: pd.DataFrame) -> tuple[np.ndarray, ...]:
+    """Return state [moves, words], action [moves] and game number [moves] of every counted move of every game."""
+    openings = [game.parse_moves(moves) for moves in games.opening_moves]
+    sequences = [before + game.parse_moves(moves) for before, moves in zip(openings, games.moves, strict=True)]
     first = np.array([len(before) for before in openings])  # ply of the first counted move
     table = np.full((len(sequences), max(map(len, sequences))), -1)
     for row, sequence in enumerate(sequences):
         table[row, : len(sequence)] = sequence
-    black, white = rules.start()
-    own, opp = np.full(len(table), black), np.full(len(table), white)
+    states = np.tile(game.start(), (len(table), 1))
     parts = []
     for ply in range(table.shape[1]):
         going = np.flatnonzero(table[:, ply] >= 0)
         action = table[going, ply]
-        illegal = ~rules.legal(own[going], opp[going])[np.arange(len(going)), action]
+        illegal = ~game.legal(states[going])[np.arange(len(going)), action]
         if illegal.any():
             raise bad("games", f"game {going[illegal][0]}, ply {ply + 1}", "a legal move", "an illegal one")
         counted = ply >= first[going]
-        parts.append(tuple(column[counted] for column in (own[going], opp[going], action, going)))
-        own[going], opp[going] = rules.place(own[going], opp[going], action)
+        parts.append(tuple(column[counted] for column in (states[going], action, going)))
+        states[going] = game.play(states[going], action)
     return tuple(np.concatenate(column) for column in zip(*parts, strict=True))

@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from probzero import wdl
 from probzero.config import Network, Training
-from probzero.games.othello import Othello
-from probzero.games.symmetry import canonical_bitboards
+from probzero.games.base import Game
 from probzero.learning.dataset import Samples
 from probzero.learning.training import train
 from probzero.network.checkpoint import OptimizerState
+from probzero.network.inference import resolve_device
 from probzero.network.model import ProbZeroNet, build
 from probzero.random_keys import key
-from probzero.truth.labels import keeps_result, label
+from probzero.truth.labels import check_solvable, keeps_result, label
 from probzero.truth.positions import from_random_play
 
 ROUNDS = 10  # steps of the learning-rate schedule
 
 
-def exact_samples(rules: Othello, own: np.ndarray, opp: np.ndarray, threads: int) -> Samples:
-    """Return samples of positions [n]: all moves that keep the result share the policy, value and reward are exact."""
-    labels = label(rules.size, own, opp, margins=False, threads=threads, progress=False)
+def exact_samples(game: Game, states: np.ndarray, threads: int) -> Samples:
+    """Return samples of states [n, words] with exact values; all moves that keep the result share the policy."""
+    check_solvable(game)
+    labels = label(game, states, margins=False, threads=threads, progress=False)
     keeps = keeps_result(labels).astype(np.float32)
     outcome = wdl.from_result(labels.result)
-    ones = np.ones(len(own), dtype=np.float32)
+    ones = np.ones(len(states), dtype=np.float32)
     return Samples(
-        board=rules.encode(own, opp).reshape(len(own), -1),
+        states=states,
         policy=keeps / keeps.sum(1, keepdims=True),
-        mask=rules.legal(own, opp).astype(np.float32),
+        mask=game.legal(states).astype(np.float32),
         value=outcome,
         reward=outcome,
         valid=ones,
@@ -39,34 +39,30 @@ def exact_samples(rules: Othello, own: np.ndarray, opp: np.ndarray, threads: int
     )
 
 
-def without(
-    rules: Othello, own: np.ndarray, opp: np.ndarray, held_out: tuple[np.ndarray, np.ndarray]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return positions [n] less those that are, up to symmetry, among the held-out ones."""
-    mine, theirs = (
-        np.stack(canonical_bitboards(rules.size, *pair), axis=1).view([("own", "i8"), ("opp", "i8")])[:, 0]
-        for pair in ((own, opp), held_out)
-    )
-    fresh = ~np.isin(mine, theirs)
-    return own[fresh], opp[fresh]
+def without(game: Game, states: np.ndarray, held_out: np.ndarray) -> np.ndarray:
+    """Return states [n, words] less those that are, up to symmetry, among the held-out ones [m, words]."""
+    known = {row.tobytes() for row in game.canonical(held_out)}
+    fresh = [row.tobytes() not in known for row in game.canonical(states)]
+    return states[np.array(fresh, dtype=bool)]
 
 
 def train_ceiling(
-    rules: Othello,
+    game: Game,
     network: Network,
     settings: Training,
-    held_out: tuple[np.ndarray, np.ndarray],
+    held_out: np.ndarray,
     per_stratum: int,
     samples: int,
     seed_key: int,
 ) -> tuple[ProbZeroNet, dict[str, Any]]:
-    """Train a new network on exact labels of random positions; none of the held-out ones (own, opp) is among them."""
-    own, opp = without(rules, *from_random_play(rules, per_stratum, seed_key), held_out)
-    data = exact_samples(rules, own, opp, settings.threads)
-    model = build(rules.size, network, seed_key)
-    schedule = replace(settings, iterations=ROUNDS, samples=samples // ROUNDS, visit_exponent=1.0)
+    """Train a new network on exact labels of random positions; none of the held-out states [m, words] is among them."""
+    states = without(game, from_random_play(game, per_stratum, seed_key), held_out)
+    data = exact_samples(game, states, settings.threads)
+    model = build(game.shape, network, seed_key)
+    changes = {"iterations": ROUNDS, "samples": samples // ROUNDS, "visit_exponent": 1.0}
+    schedule, device = settings.model_copy(update=changes), resolve_device(settings.device)
     state: OptimizerState = {}
     metrics: dict[str, Any] = {}
     for turn in range(1, ROUNDS + 1):
-        state, metrics = train(model, state, [data], schedule, turn, key("ceiling", seed_key, turn), settings.device)
-    return model, {**metrics, "positions": len(own), "samples": samples // ROUNDS * ROUNDS}
+        state, metrics = train(model, state, [data], schedule, game, turn, key("ceiling", seed_key, turn), device)
+    return model, {**metrics, "positions": len(states), "samples": samples // ROUNDS * ROUNDS}

@@ -1,7 +1,7 @@
 """Exact labels of positions: the value of every legal move, and what follows from it.
 
-All numbers speak for the player to move. A *result* is +1, 0 or −1; a *margin* is own minus opposing discs at the end
-of the game under perfect play, empty squares counting for nobody.
+All numbers speak for the player to move. A *result* is +1, 0 or −1; a *margin*, where games are won by one, is that at
+the end of the game under perfect play.
 """
 
 from __future__ import annotations
@@ -9,60 +9,73 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any
+from types import ModuleType
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 from tqdm import tqdm
 
 from probzero.errors import bad
-from probzero.games.bits import popcount
-from probzero.games.othello import othello
-from probzero.truth.solver import ENTRY, ILLEGAL, LIMIT, label_positions
+from probzero.games.base import Game
 
+ILLEGAL = -128  # stands in for the value of an action that is not legal
 NODE_BUDGET = 1_000_000_000  # per position, when none is given: some two minutes, so that nothing runs for ever
-TABLE_BITS = 20  # 2^20 entries of 32 bytes per thread
+TABLE_BITS = 20  # 2^20 entries per thread, of 32 bytes for states of two words
 CHUNK = 32  # positions per step of the progress bar
 
 
 @dataclass(frozen=True)
 class Labels:
-    """Exact values of n positions and of their A = N² + 1 actions; ILLEGAL marks actions that are not legal.
+    """Exact values of n positions and of their A actions; ILLEGAL marks actions that are not legal.
 
     The two margins are None where only results were asked for. A finished game has no legal action, and its
     value is the one on the board.
     """
 
-    size: int
-    own: np.ndarray  # int64 [n]
-    opp: np.ndarray  # int64 [n]
+    states: np.ndarray  # int64 [n, words]
     result: np.ndarray  # int8 [n]
     action_result: np.ndarray  # int8 [n, A]
     margin: np.ndarray | None  # int8 [n]
     action_margin: np.ndarray | None  # int8 [n, A]
 
 
-class Workspace:
-    """What one thread needs besides the positions: a table for one board size, room for move lists, counters."""
+class Lookup(Protocol):
+    """Somebody who may know values already: a database."""
 
-    def __init__(self, table_bits: int) -> None:
-        self.table = np.zeros(int(ENTRY) << table_bits, dtype=np.uint64)
-        self.lists = np.zeros((64, 64), dtype=np.int64)  # [empty squares left after the move, moves found]
+    def values(self, states: np.ndarray) -> np.ndarray | None:
+        """Return the exact values int8 [n, A] of all moves of states [n, words], ILLEGAL elsewhere, or None."""
+
+
+class Workspace:
+    """What one thread needs besides the positions: a table, room for states and moves along a line, counters."""
+
+    def __init__(self, game: Game, loops: ModuleType, table_bits: int) -> None:
+        longest = game.ranks + 1  # ranks rise along a line, so it has no more states
+        self.states = np.zeros((longest, game.words), dtype=np.int64)
+        self.moves = np.zeros((longest, game.most_moves), dtype=np.int64)
+        self.table = np.zeros((1 << table_bits, loops.ENTRY), dtype=np.int64)
         self.counters = np.zeros(64, dtype=np.int64)  # padded, so that no two threads write to one cache line
 
 
 class Solver:
-    """Labels positions of one board size; its tables are kept from call to call.
+    """Labels positions of one game; its tables are kept from call to call.
 
     Labels are exact, so they depend on nothing but the position. How many nodes a position needs does depend on what
     the tables already hold, hence whether a scant `node_budget` (per position) suffices may differ with the number of
-    threads and the order of the calls. Memory is threads · 2^table_bits · 32 bytes.
+    threads and the order of the calls. Memory is threads · 2^table_bits · 8 (words + 2) bytes.
     """
 
     def __init__(
-        self, size: int, *, threads: int = 2, node_budget: int | None = None, table_bits: int = TABLE_BITS
+        self,
+        game: Game,
+        *,
+        threads: int = 2,
+        node_budget: int | None = None,
+        table_bits: int = TABLE_BITS,
+        lookup: Lookup | None = None,
     ) -> None:
-        self.game = othello(size)
+        self.game, self.lookup = game, lookup
         self.node_budget = NODE_BUDGET if node_budget is None else node_budget
         if threads < 1:
             raise bad("solver", "threads", "at least 1", threads)
@@ -70,66 +83,55 @@ class Solver:
             raise bad("solver", "node_budget", "at least 1", self.node_budget)
         if not 1 <= table_bits <= 30:
             raise bad("solver", "table_bits", "1 to 30", table_bits)
-        self.workspaces = [Workspace(table_bits) for _ in range(threads)]
+        self.loops = game.loops("probzero.truth.solver")
+        self.workspaces = [Workspace(game, self.loops, table_bits) for _ in range(threads)]
 
-    def label(self, own: ArrayLike, opp: ArrayLike, *, margins: bool = True, progress: bool = True) -> Labels:
-        """Return the labels of positions own, opp [n]; without `margins` only results, about ten times as fast."""
-        own, opp = self._checked(own, opp)
-        values = self._values(own, opp, 64 if margins else 1, progress)
+    def label(self, states: ArrayLike, *, margins: bool = True, progress: bool = True) -> Labels:
+        """Return the labels of states [n, words]; without `margins` only results, on Othello ten times as fast."""
+        if margins and not self.game.has_margin:
+            raise bad("solver", self.game.identity, "a game that is won by a margin", "margins asked of another")
+        states = self._checked(states)
+        values = self.lookup.values(states) if self.lookup is not None else None
+        if values is None:
+            values = self._values(states, self.loops.LARGEST if margins else 1, progress)
         legal = values != ILLEGAL
-        value = np.where(legal.any(-1), values.max(-1), self.game.margin(own, opp)).astype(np.int8)
+        on_board = self.game.margin(states) if self.game.has_margin else self.game.outcome(states)
+        value = np.where(legal.any(-1), values.max(-1), on_board).astype(np.int8)
         return Labels(
-            size=self.game.size,
-            own=own,
-            opp=opp,
+            states=states,
             result=np.sign(value),
             action_result=np.where(legal, np.sign(values), np.int8(ILLEGAL)),
             margin=value if margins else None,
             action_margin=values if margins else None,
         )
 
-    def _checked(self, own: ArrayLike, opp: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-        boards = []
-        for name, given in (("own", own), ("opp", opp)):
-            board = np.asarray(given)
-            if board.ndim != 1 or (board.size and board.dtype.kind not in "iu"):
-                raise bad("positions", name, "a list of whole numbers", f"{board.dtype} of shape {board.shape}")
-            boards.append(board.astype(np.int64))
-        own, opp = boards
-        if len(own) != len(opp):
-            raise bad("positions", "own and opp", "equally many", f"{len(own)} and {len(opp)}")
-        size = self.game.size
-        for wrong, expected in (
-            ((own & opp) != 0, "at most one disc per square"),
-            (((own | opp) & ~self.game.full) != 0, f"discs on the {size}×{size} board only"),
-        ):
-            if wrong.any():
-                index = int(wrong.argmax())
-                raise bad("illegal position", f"number {index}", expected, self._written(own[index], opp[index]))
-        return own, opp
+    def _checked(self, given: ArrayLike) -> np.ndarray:
+        states = np.asarray(given)
+        if not states.size:
+            return np.zeros((0, self.game.words), dtype=np.int64)
+        if states.ndim != 2 or states.shape[1] != self.game.words or states.dtype.kind not in "iu":
+            expected = f"whole numbers [n, {self.game.words}]"
+            raise bad("positions", self.game.identity, expected, f"{states.dtype} of shape {states.shape}")
+        states = np.ascontiguousarray(states, dtype=np.int64)
+        self.game.check_states(states)
+        return states
 
-    @staticmethod
-    def _written(own: Any, opp: Any) -> str:
-        return " ".join(f"{name}={int(word) % (1 << 64):#x}" for name, word in (("own", own), ("opp", opp)))
+    def _values(self, states: np.ndarray, width: int, progress: bool) -> np.ndarray:
+        """Return int8 [n, A]: exact values of the actions for width LARGEST, only their signs right for width 1.
 
-    def _values(self, own: np.ndarray, opp: np.ndarray, width: int, progress: bool) -> np.ndarray:
-        """Return int8 [n, A]: exact margins of the actions for width 64, only their signs right for width 1.
-
-        Positions are dealt out to the threads in turn, the emptiest first: equal shares of the hard ones, and the
+        Positions are dealt out to the threads in turn, the earliest first: equal shares of the hard ones, and the
         tables hold much of what the later ones need.
         """
-        words = own.view(np.uint64), opp.view(np.uint64)
-        values = np.full((len(own), self.game.actions), ILLEGAL, dtype=np.int8)
-        discs = popcount(own | opp)
-        order = np.argsort(discs, kind="stable")
+        values = np.full((len(states), self.game.actions), ILLEGAL, dtype=np.int8)
+        order = np.argsort(self.game.rank(states, self.game.legal(states)), kind="stable")
         lock = Lock()
-        bar = tqdm(total=len(own), desc=f"solving {self.game.size}×{self.game.size}", unit="pos", disable=not progress)
+        bar = tqdm(total=len(states), desc=f"solving {self.game.identity}", unit="pos", disable=not progress)
 
         def work(share: np.ndarray, space: Workspace) -> int:
             for begin in range(0, len(share), CHUNK):
                 chunk = share[begin : begin + CHUNK]
-                failed: int = label_positions(
-                    *words, chunk, self.game.size, width, space.table, space.lists, space.counters, values
+                failed: int = self.loops.label_positions(
+                    states, chunk, width, space.states, space.moves, space.table, space.counters, values
                 )
                 if failed >= 0:
                     return failed
@@ -137,31 +139,29 @@ class Solver:
                     bar.update(len(chunk))
             return -1
 
-        threads = len(self.workspaces)
+        threads, limit = len(self.workspaces), self.loops.LIMIT
         for space in self.workspaces:
-            space.counters[LIMIT] = self.node_budget
+            space.counters[limit] = self.node_budget
         with bar, ThreadPoolExecutor(threads) as pool:
             try:
                 jobs = [pool.submit(work, order[k::threads].copy(), self.workspaces[k]) for k in range(threads)]
                 for job in as_completed(jobs):
                     if (index := job.result()) >= 0:
-                        empty = self.game.squares - int(discs[index])
                         raise bad(
                             "solver",
-                            f"position {index} ({self._written(own[index], opp[index])}, {empty} empty squares)",
+                            f"position {index} ({self.game.to_text(states[index])})",
                             f"a solution within the budget of {self.node_budget} nodes",
                             "the budget used up",
                         )
             finally:
                 for space in self.workspaces:
-                    space.counters[LIMIT] = -1  # an error or an interrupt stops the threads still searching
+                    space.counters[limit] = -1  # an error or an interrupt stops the threads still searching
         return values
 
 
 def label(
-    size: int,
-    own: ArrayLike,
-    opp: ArrayLike,
+    game: Game,
+    states: ArrayLike,
     *,
     margins: bool = True,
     threads: int = 2,
@@ -169,9 +169,15 @@ def label(
     table_bits: int = TABLE_BITS,
     progress: bool = True,
 ) -> Labels:
-    """Return the exact labels of positions own, opp [n] on an N×N board; see `Solver` for the parameters."""
-    solver = Solver(size, threads=threads, node_budget=node_budget, table_bits=table_bits)
-    return solver.label(own, opp, margins=margins, progress=progress)
+    """Return the exact labels of states [n, words] of a game; see `Solver` for the parameters."""
+    solver = Solver(game, threads=threads, node_budget=node_budget, table_bits=table_bits)
+    return solver.label(states, margins=margins, progress=progress)
+
+
+def check_solvable(game: Game) -> None:
+    """Refuse a game whose positions, early ones among them, take too long to solve."""
+    if not game.solvable:
+        raise bad("solver", game.identity, "a game that can be solved", "one that is too large")
 
 
 def keeps_result(labels: Labels) -> np.ndarray:

@@ -9,29 +9,30 @@ import pandas as pd
 import torch
 
 from probzero import wdl
-from probzero.games.othello import Othello
+from probzero.games.base import Game, list_moves
 from probzero.network.inference import Evaluator
 from probzero.random_keys import key
 from probzero.search.build import SearchFactory
 from probzero.search.choice import best
-from probzero.truth.positions import boards, move_masks
+from probzero.truth.positions import move_masks, states_of
 
 RELIABILITY_BINS = 10
 SMALLEST = 1e-7  # log loss of a sure and wrong prediction is taken at this probability
 
 
-def raw_moves(evaluator: Evaluator, rules: Othello, own: torch.Tensor, opp: torch.Tensor) -> torch.Tensor:
+def raw_moves(evaluator: Evaluator, game: Game, states: torch.Tensor) -> torch.Tensor:
     """Return the legal action [n] with the largest prior."""
-    return evaluator(own, opp, rules.legal(own, opp)).prior.argmax(1)
+    moves = list_moves(game.legal(states), game.most_moves)
+    return moves.gather(1, evaluator(states, moves).prior.argmax(1, keepdim=True))[:, 0]
 
 
 def searched_moves(
-    factory: SearchFactory, own: torch.Tensor, opp: torch.Tensor, particles: int, batches: Sequence[int], seed: int
+    factory: SearchFactory, states: torch.Tensor, particles: int, batches: Sequence[int], seed: int
 ) -> list[torch.Tensor]:
-    """Return the actions [n] chosen after each number of batches (rising) of one search from every position [n]."""
-    keys = torch.tensor([key("truth", seed, int(mine), int(theirs)) for mine, theirs in zip(own, opp, strict=True)])
-    search = factory.start(own, opp, keys)
-    games = torch.arange(len(own), device=own.device)
+    """Return the actions [n] chosen after each number of batches (rising) of one search from every state [n, words]."""
+    keys = torch.tensor([key("truth", seed, *state) for state in states.tolist()])
+    search = factory.start(states, keys)
+    games = torch.arange(len(states), device=states.device)
     chosen, done = [], 0
     for count in batches:
         search.run(games, particles, count - done, done)
@@ -48,41 +49,41 @@ def kept_table(
     batches: Sequence[int],
     seed: int,
 ) -> pd.DataFrame:
-    """Count moves that keep the exact result, over decisive positions, by source, disc count and particles a move.
+    """Count moves that keep the exact result, over decisive positions, by source, phase and particles a move.
 
-    Columns: source, discs, particles (0 is the raw policy, if there is a network), positions, kept.
+    Columns: source, phase, particles (0 is the raw policy, if there is a network), positions, kept.
     """
     decisive = positions[positions.decisive == 1].reset_index(drop=True)
-    own, opp = (torch.from_numpy(side).to(factory.device) for side in boards(decisive))
-    keeping = torch.from_numpy(move_masks(factory.rules, decisive.keeping)).to(factory.device)
+    states = torch.from_numpy(states_of(factory.game, decisive)).to(factory.device)
+    keeping = torch.from_numpy(move_masks(factory.game, decisive.keeping)).to(factory.device)
     batches = sorted(batches)
     moves = dict(
         zip(
             [particles * count for count in batches],
-            searched_moves(factory, own, opp, particles, batches, seed),
+            searched_moves(factory, states, particles, batches, seed),
             strict=True,
         )
     )
     if evaluator is not None:
-        moves = {0: raw_moves(evaluator, factory.rules, own, opp), **moves}
+        moves = {0: raw_moves(evaluator, factory.game, states), **moves}
     parts = []
     for budget, action in moves.items():
         kept = keeping.gather(1, action[:, None])[:, 0].cpu().numpy()
-        counted = decisive[["source", "discs"]].assign(particles=budget, kept=kept.astype(int))
-        grouped = counted.groupby(["source", "discs", "particles"]).kept
+        counted = decisive[["source", "phase"]].assign(particles=budget, kept=kept.astype(int))
+        grouped = counted.groupby(["source", "phase", "particles"]).kept
         parts.append(grouped.agg(positions="size", kept="sum").reset_index())
     return pd.concat(parts, ignore_index=True)
 
 
-def calibration_table(evaluator: Evaluator, rules: Othello, positions: pd.DataFrame) -> pd.DataFrame:
+def calibration_table(evaluator: Evaluator, game: Game, positions: pd.DataFrame) -> pd.DataFrame:
     """Compare the value and the reward head with exact results, by source, outcome predicted and bin of probability.
 
     Columns: source, head, outcome, bin, predictions, mean_prediction, frequency, brier, log_loss. `brier` is the sum of
     (p − y)² over the bin's predictions and `log_loss` that of −log p where the outcome is the true one; divided by the
     number of positions and summed over bins and outcomes they are the usual scores.
     """
-    own, opp = (torch.from_numpy(side).to(evaluator.device) for side in boards(positions))
-    evaluation = evaluator(own, opp, rules.legal(own, opp))
+    states = torch.from_numpy(states_of(game, positions)).to(evaluator.device)
+    evaluation = evaluator(states, list_moves(game.legal(states), game.most_moves))
     truth = wdl.from_result(positions.result.to_numpy())  # [n, 3]
     rows = []
     for head, predicted in (("value", evaluation.value), ("reward", evaluation.reward)):

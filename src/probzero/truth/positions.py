@@ -1,4 +1,4 @@
-"""Evaluation sets: positions stratified by disc count, labelled by the solver, kept as CSV.
+"""Evaluation sets: positions stratified by the phase of the game, labelled by the solver, kept as CSV.
 
 A position is *decisive* if some legal move gives the game-theoretic result away: only there can a move be wrong.
 """
@@ -6,95 +6,84 @@ A position is *decisive* if some legal move gives the game-theoretic result away
 from __future__ import annotations
 
 import sys
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from probzero.errors import bad
-from probzero.games.bits import pack, popcount
-from probzero.games.othello import Othello, parse_moves, square_name
+from probzero.games.base import Game
 from probzero.games.random_play import play_randomly
-from probzero.games.symmetry import canonical_bitboards
-from probzero.truth.labels import decisive, keeps_result, label
+from probzero.tables import read_table
+from probzero.truth.labels import check_solvable, decisive, keeps_result, label
 
-COLUMNS = ["source", "discs", "own", "opp", "result", "decisive", "keeping", "losing"]
+COLUMNS = {
+    "source": str,
+    "phase": int,
+    "position": str,
+    "result": int,
+    "decisive": int,
+    "keeping": str,
+    "losing": str,
+}
 GAMES_PER_POSITION = 40  # random games played for each position wanted of a stratum
 
 
-def from_random_play(rules: Othello, per_stratum: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return positions (own, opp) of random games, at most `per_stratum` a disc count, distinct up to symmetry."""
-    played = play_randomly(rules, GAMES_PER_POSITION * per_stratum, rules.longest_game, seed)
-    return stratified(rules, played.own.ravel(), played.opp.ravel(), per_stratum, seed)
+def from_random_play(game: Game, per_stratum: int, seed: int) -> np.ndarray:
+    """Return states [n, words] of random games, at most `per_stratum` a phase, distinct up to symmetry."""
+    played = play_randomly(game, GAMES_PER_POSITION * per_stratum, game.longest_game, seed)
+    return stratified(game, played.states.reshape(-1, game.words), per_stratum, seed)
 
 
-def from_boards(rules: Othello, boards: np.ndarray, per_stratum: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """The same from flat planes [n, 2N²] of a dataset."""
-    planes = boards.reshape(len(boards), 2, rules.squares) != 0
-    return stratified(rules, pack(planes[:, 0]), pack(planes[:, 1]), per_stratum, seed)
+def stratified(game: Game, states: np.ndarray, per_stratum: int, seed: int) -> np.ndarray:
+    """Choose among states [n, words] those with at least two moves, at most `per_stratum` of each phase."""
+    choice = game.legal(states).sum(1) > 1
+    states = np.unique(game.canonical(states[choice]), axis=0)
+    states = states[np.random.default_rng(seed).permutation(len(states))]
+    phase = game.phase(states)
+    order = np.argsort(phase, kind="stable")
+    first = np.searchsorted(phase[order], phase[order])  # where the stratum begins
+    return states[order[np.arange(len(order)) - first < per_stratum]]
 
 
-def stratified(
-    rules: Othello, own: np.ndarray, opp: np.ndarray, per_stratum: int, seed: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Choose among positions [n] those with at least two moves, at most `per_stratum` of each disc count."""
-    choice = rules.legal(own, opp).sum(1) > 1
-    own, opp = canonical_bitboards(rules.size, own[choice], opp[choice])
-    own, opp = np.unique(np.stack([own, opp], axis=1), axis=0).T
-    order = np.random.default_rng(seed).permutation(len(own))
-    own, opp = own[order], opp[order]
-    discs = popcount(own | opp)
-    order = np.argsort(discs, kind="stable")
-    first = np.searchsorted(discs[order], discs[order])  # where the stratum begins
-    chosen = order[np.arange(len(order)) - first < per_stratum]
-    return own[chosen], opp[chosen]
-
-
-def labelled(rules: Othello, own: np.ndarray, opp: np.ndarray, source: str, threads: int) -> pd.DataFrame:
-    """Return the positions with their exact results, one row each (`COLUMNS`), from the solver."""
-    labels = label(rules.size, own, opp, margins=False, threads=threads, progress=sys.stderr.isatty())
-    legal, keeps = rules.legal(own, opp), keeps_result(labels)
-    names = np.array([square_name(rules.size, action) for action in range(rules.actions)])
+def labelled(game: Game, states: np.ndarray, source: str, threads: int) -> pd.DataFrame:
+    """Return states [n, words] with their exact results, one row each (`COLUMNS`), from the solver."""
+    check_solvable(game)
+    labels = label(game, states, margins=False, threads=threads, progress=sys.stderr.isatty())
+    legal, keeps = game.legal(states), keeps_result(labels)
     return pd.DataFrame(
         {
             "source": source,
-            "discs": popcount(own | opp),
-            "own": own,
-            "opp": opp,
+            "phase": game.phase(states),
+            "position": [game.to_text(state) for state in states],
             "result": labels.result,
             "decisive": decisive(labels).astype(int),
-            "keeping": [" ".join(names[row]) for row in keeps],
-            "losing": [" ".join(names[row]) for row in legal & ~keeps],
+            "keeping": [game.move_names(np.flatnonzero(row)) for row in keeps],
+            "losing": [game.move_names(np.flatnonzero(row)) for row in legal & ~keeps],
         },
-        columns=COLUMNS,
+        columns=list(COLUMNS),
     )
 
 
-def read_positions(path: str | Path, rules: Othello) -> pd.DataFrame:
-    """Read an evaluation set, verifying columns, squares and labels."""
-    path = Path(path)
-    if not path.is_file():
-        raise bad("evaluation set", path, "a CSV file", "nothing")
-    table = pd.read_csv(path, keep_default_na=False)
-    if list(table.columns) != COLUMNS:
-        raise bad("evaluation set", path, f"the columns {', '.join(COLUMNS)}", ", ".join(table.columns))
-    keeping, losing = move_masks(rules, table.keeping), move_masks(rules, table.losing)
-    legal = rules.legal(*boards(table))
+def read_positions(path: str | Path, game: Game) -> pd.DataFrame:
+    """Read an evaluation set, verifying columns, positions and moves."""
+    table = read_table(path, COLUMNS, "evaluation set")[list(COLUMNS)]
+    keeping, losing = move_masks(game, table.keeping), move_masks(game, table.losing)
+    legal = game.legal(states_of(game, table))
     wrong = np.flatnonzero(((keeping | losing) != legal).any(1) | (keeping & losing).any(1) | ~keeping.any(1))
     if len(wrong):
         raise bad("evaluation set", f"{path}, row {wrong[0] + 1}", "the legal moves of the position", "others")
     return table
 
 
-def boards(positions: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Return own and opp [n] of the rows."""
-    return positions.own.to_numpy(np.int64, copy=True), positions.opp.to_numpy(np.int64, copy=True)
+def states_of(game: Game, positions: pd.DataFrame) -> np.ndarray:
+    """Return the states [n, words] of the rows."""
+    return np.array([game.from_text(text) for text in positions.position], dtype=np.int64).reshape(-1, game.words)
 
 
-def move_masks(rules: Othello, names: pd.Series) -> np.ndarray:
-    """Return the named actions as booleans [n, N² + 1]."""
-    masks = np.zeros((len(names), rules.actions), dtype=bool)
-    actions = [parse_moves(rules.size, text) for text in names]
-    masks[np.repeat(np.arange(len(names)), [len(row) for row in actions]), list(chain(*actions))] = True
+def move_masks(game: Game, names: pd.Series) -> np.ndarray:
+    """Return the named actions as booleans [n, A]."""
+    masks = np.zeros((len(names), game.actions), dtype=bool)
+    for mask, text in zip(masks, names, strict=True):
+        mask[game.parse_moves(text)] = True
     return masks

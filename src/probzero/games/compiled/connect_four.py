@@ -41,8 +41,17 @@ def _four(discs):
         _line(discs, ONE, ALONG)
         or _line(discs, STRIDE, ~ZERO)
         or _line(discs, STRIDE + ONE, ALONG)
-        or (WIDTH > 1 and _line(discs, STRIDE - ONE, BACK))
+        or _line(discs, STRIDE - ONE, BACK)
     )
+
+
+@njit(forceinline=True)
+def _dropped(state, column):
+    """Return the bit of the lowest empty square of a column."""
+    square = np.int64(column)
+    while ((state[0] | state[1]) >> square) & 1:
+        square += WIDTH
+    return np.int64(1) << square
 
 
 @njit(forceinline=True)
@@ -60,11 +69,7 @@ def legal(state, moves):
 
 @njit(forceinline=True)
 def play(state, move, out):
-    own, opp = state[0], state[1]
-    square = np.int64(move)
-    while ((own | opp) >> square) & 1:
-        square += WIDTH
-    out[0], out[1] = opp, own | (np.int64(1) << square)
+    out[0], out[1] = state[1], state[0] | _dropped(state, move)
 
 
 @njit(forceinline=True)
@@ -92,8 +97,5 @@ def rank(state, moves, found):
 @njit(forceinline=True)
 def promise(state, move):
     """Return how early the solver should try a move: wins first, then the middle columns."""
-    square = np.int64(move)
-    while ((state[0] | state[1]) >> square) & 1:
-        square += WIDTH
-    wins = _four(np.uint64(state[0] | (np.int64(1) << square)))
+    wins = _four(np.uint64(state[0] | _dropped(state, move)))
     return 100 * wins - abs(2 * move - (WIDTH - 1))

@@ -149,8 +149,11 @@ def left(state):
 
 @njit(forceinline=True)
 def promise(state, move):
-    """Return how early the solver should try a move: first those that leave the opponent the fewest replies (corners
-    count more), with a bonus for taking a corner. The weights are the best of a handful tried on 5×5."""
+    """Return how early the solver should try a placement; a pass is never one of several moves.
+
+    First those that leave the opponent the fewest replies (corners count more), with a bonus for taking a corner. The
+    weights are the best of a handful tried on 5×5.
+    """
     own, opp = np.uint64(state[0]), np.uint64(state[1])
     bit = ONE << np.uint64(move)
     turned = _turned(own, opp, np.uint64(move))

@@ -49,6 +49,9 @@ class Backend(Protocol):
     game: Game
     device: torch.device
 
+    def zeros(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+        """Return zeros of that shape on the device."""
+
     def hash_rows(self, words: torch.Tensor) -> torch.Tensor:
         """Return `random_keys.mix` of the columns of int64 words [n, width]: hashes [n]."""
 

@@ -10,6 +10,7 @@ import torch
 from probzero import compiled
 from probzero.games.base import Game
 from probzero.random_keys import key
+from probzero.search.arrays import paged_zeros
 from probzero.search.backends.base import Descent, Leaves, Paths, lacks
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ class CompiledBackend:
             compiled.load(f"probzero.kernels.{name}.compiled") for name in ("winner_prob", "backup")
         )
         self._playout_salts = np.array([key("playout", ply) for ply in range(game.longest_game + 1)])
+
+    def zeros(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+        return paged_zeros(*shape, dtype=dtype)
 
     def hash_rows(self, words: torch.Tensor) -> torch.Tensor:
         hashes = torch.empty(len(words), dtype=torch.int64)

@@ -50,6 +50,9 @@ class TensorBackend:
         self.game, self.device = game, device
         self.kernels = kernels or triton_kernels()
 
+    def zeros(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+        return torch.zeros(*shape, dtype=dtype, device=self.device)
+
     def hash_rows(self, words: torch.Tensor) -> torch.Tensor:
         return mix(*words.unbind(1))
 

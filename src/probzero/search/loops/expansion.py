@@ -1,5 +1,5 @@
 # mypy: disable-error-code="no-untyped-def"
-"""New nodes and random games over a game's rules, compiled; `backends/tensor.py` has the same in tensor operations."""
+"""New nodes and random games over the rules of a game, compiled; the tensor form is in `backends/tensor.py`."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def open_nodes(graph, new, nodes, states, moves, counts):
 def expand(graph, nodes, moves, counts, prior, value, reward, first, transpositions, scopes, held, children, scratch):
     """`Backend.expand` for nodes [n]: fill in values and the edges from number `first` on, and enter the children.
 
-    `children` [total, W + 1] and `scratch` [3, total] are room to work in. Returns the number of nodes, as `insert`.
+    `children` [total, W + 1] and `scratch` [3, total] are room to work in. Returns the number of nodes like `insert`.
     """
     games, edge = len(graph.game_key), 0
     hashes, entries, added = scratch

@@ -1,0 +1,202 @@
+"""What the variants of a study left behind, checked: shares of kept results, costs and ratings of every seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import pandas as pd
+
+from probzero.errors import bad
+from probzero.report.study import statistics
+from probzero.report.tables import PHASE_NAME, PHASES_PER_BAND
+from probzero.study import REFERENCE, ROLES, Description
+from probzero.tables import read_table
+
+RAW = 0  # particles a move of the policy alone
+COSTS = (
+    "games", "moves", "leaf_evaluations", "network_evaluations", "network_calls", "cache_hits", "samples_seen",
+    "selfplay_seconds", "training_seconds",
+)  # fmt: skip
+CHECKPOINT = ["variant", "particles", "iteration"]
+MEASURES: dict[str, type] = {
+    "variant": str,
+    **dict.fromkeys(("particles", "iteration", "seed", "phase"), int),
+    **dict.fromkeys(("positions", "kept", *COSTS), float),
+}
+RATINGS: dict[str, type] = {"seed": int, "player": str, "rating": float, "standard_error": float}
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Shares of kept results of one variant at one checkpoint and budget."""
+
+    scores: np.ndarray  # [seeds, strata]
+    positions: np.ndarray  # [strata]
+
+    @cached_property
+    def totals(self) -> np.ndarray:
+        """Σ kept / Σ positions [seeds]."""
+        return statistics.overall(self.scores, self.positions)
+
+
+@dataclass(frozen=True)
+class Results:
+    """Everything that was measured of a study."""
+
+    described: dict[str, Description]  # the variants, in the order in which they are shown, the reference first
+    seeds: tuple[int, ...]
+    shares: dict[tuple[str, int, int], Shares]  # by variant, particles and iteration
+    costs: pd.DataFrame  # one row per variant, iteration and seed, ordered by them
+    ratings: pd.DataFrame  # one row per player and seed, players in order: variants, then anchors
+
+    @property
+    def reference(self) -> str:
+        return next(iter(self.described))
+
+    def label(self, player: str) -> str:
+        """Return how a variant is called in figures; anchors keep their names."""
+        return self.described[player].label if player in self.described else player
+
+    def having(self, *roles: str) -> list[str]:
+        """Return the variants that have one of these roles."""
+        return [name for name, found in self.described.items() if found.role in roles]
+
+    def budgets(self, variant: str) -> list[int]:
+        """Return the particles a move that a variant was measured with, in rising order."""
+        return sorted({particles for name, particles, _ in self.shares if name == variant})
+
+    def checkpoints(self, variant: str, particles: int) -> list[int]:
+        return sorted(number for name, budget, number in self.shares if (name, budget) == (variant, particles))
+
+    def final(self, variant: str, particles: int) -> Shares | None:
+        """Return the shares of the last checkpoint; None if the variant was not measured with these particles."""
+        numbers = self.checkpoints(variant, particles)
+        return self.shares[variant, particles, numbers[-1]] if numbers else None
+
+    def cost(self, variant: str, iteration: int) -> pd.DataFrame:
+        """Return what a checkpoint had cost, one row per seed."""
+        return self.costs[(self.costs["variant"] == variant) & (self.costs["iteration"] == iteration)]
+
+    def learns(self, variant: str) -> bool:
+        """Return whether there is a checkpoint after the first: anchors and plain search have none."""
+        return bool((self.costs.loc[self.costs["variant"] == variant, "iteration"] > 0).any())
+
+    @property
+    def largest(self) -> int:
+        return max(self.budgets(self.reference))
+
+    @property
+    def players(self) -> list[str]:
+        return list(self.ratings["player"].unique())
+
+    def rated(self, player: str) -> pd.DataFrame:
+        return self.ratings[self.ratings["player"] == player]
+
+
+def read_results(measures: Iterable[Path], ratings: Iterable[Path], described: Mapping[str, Description]) -> Results:
+    """Read the measures of every variant and seed and the ratings of every seed; refuse what does not fit together."""
+    table = _read("measures", measures, MEASURES, [*CHECKPOINT, "seed", "phase"])
+    rated = _read("ratings", ratings, RATINGS, ["player", "seed"])
+    variants, found = _ordered(table["variant"].unique().tolist(), described), sorted(table["seed"].unique())
+    players = list(dict.fromkeys([*variants, *rated["player"]]))
+    _check_seeds("measures", table["variant"], table["seed"], variants, found)
+    _check_seeds("ratings", rated["player"], rated["seed"], players, found)
+    table = table[table["positions"] > 0]
+    _check_positions(table, next(iter(variants)), len(found))
+    rank = rated["player"].map(players.index)
+    return Results(
+        described=variants,
+        seeds=tuple(map(int, found)),
+        shares=_shares(table, len(found)),
+        costs=_costs(table),
+        ratings=rated.assign(rank=rank).sort_values(["rank", "seed"], ignore_index=True).drop(columns="rank"),
+    )
+
+
+def _read(what: str, paths: Iterable[Path], columns: Mapping[str, type], unique: list[str]) -> pd.DataFrame:
+    """Read tables that must have these columns, and no row of `unique` twice."""
+    joined = pd.concat([read_table(path, columns, what)[list(columns)] for path in paths], ignore_index=True)
+    if joined.empty:
+        raise bad(what, "rows", "one or more", "none")
+    twice = joined.duplicated(unique)
+    if twice.any():
+        raise bad(what, _where(joined[twice].iloc[0], unique), "once", "more than once")
+    return joined
+
+
+def _where(row: pd.Series, columns: Iterable[str]) -> str:
+    return ", ".join(f"{name} {row[name]}" for name in columns)
+
+
+def _ordered(measured: list[str], described: Mapping[str, Description]) -> dict[str, Description]:
+    """Return the measured variants by role, the reference first, then by idea, otherwise as the record has them."""
+    for name in measured:
+        if name not in described:
+            raise bad("measures", "variants", f"those of the study ({', '.join(described)})", name)
+    if missing := [name for name, found in described.items() if found.role == REFERENCE and name not in measured]:
+        raise bad("measures", "variants", f"{missing[0]}, the reference, among them", ", ".join(measured))
+    ideas = list(dict.fromkeys(found.idea for found in described.values()))
+    shown = sorted(described.items(), key=lambda item: (ROLES.index(item[1].role), ideas.index(item[1].idea)))
+    return {name: found for name, found in shown if name in measured}
+
+
+def _check_seeds(what: str, names: pd.Series, seeds: pd.Series, wanted: Iterable[str], expected: list[int]) -> None:
+    for name in wanted:
+        seen = sorted(seeds[names == name].unique())
+        if seen != expected:
+            raise bad(what, name, f"seeds {', '.join(map(str, expected))}", ", ".join(map(str, seen)) or "none")
+
+
+def _check_positions(measures: pd.DataFrame, reference: str, count: int) -> None:
+    """Refuse shares that are not of the same positions: every variant, checkpoint and seed must have met all."""
+    wrong = measures[(measures["kept"] < 0) | (measures["kept"] > measures["positions"])]
+    if len(wrong):
+        row = wrong.iloc[0]
+        where = _where(row, [*CHECKPOINT, "seed", "phase"])
+        raise bad("measures", where, f"0 to {row['positions']:.0f} kept", f"{row['kept']:.0f}")
+    met = measures.pivot_table("positions", [*CHECKPOINT, "seed"], "phase", fill_value=0)
+    for particles, rows in met.groupby(level="particles"):
+        own = rows.index.get_level_values("variant") == reference
+        if not own.any():
+            raise bad("measures", f"{reference}, particles {particles}", "measured, like other variants", "nothing")
+        other = rows != rows[own].iloc[0]
+        if other.any(axis=None):
+            row, column = np.argwhere(other.to_numpy())[0]
+            where = _where(rows.iloc[[row]].reset_index().iloc[0], [*CHECKPOINT, "seed"])
+            expected = (
+                f"{rows[own].iloc[0, column]:.0f} positions of {rows.columns[column]} {PHASE_NAME}, as of {reference}"
+            )
+            raise bad("measures", where, expected, f"{rows.iloc[row, column]:.0f}")
+    if met.index.get_level_values("particles").max() == RAW:
+        raise bad("measures", "particles", "a search budget too", "the raw policy alone")
+    seen = met.groupby(level=CHECKPOINT).size()
+    if (seen < count).any():
+        where = _where(seen[seen < count].reset_index().iloc[0], CHECKPOINT)
+        raise bad("measures", where, f"{count} seeds", seen[seen < count].iloc[0])
+
+
+def _shares(measures: pd.DataFrame, count: int) -> dict[tuple[str, int, int], Shares]:
+    """Return the shares of each variant, particles and iteration in bands of phases; every seed has met every band."""
+    banded = measures.assign(band=measures["phase"] // PHASES_PER_BAND)
+    sums = banded.groupby([*CHECKPOINT, "seed", "band"])[["kept", "positions"]].sum()
+    shares: dict[tuple[str, int, int], Shares] = {}
+    for name, rows in sums.groupby(level=CHECKPOINT):
+        kept, positions = (rows[column].to_numpy().reshape(count, -1) for column in ("kept", "positions"))
+        shares[cast(tuple[str, int, int], name)] = Shares(kept / positions, positions[0])
+    return shares
+
+
+def _costs(measures: pd.DataFrame) -> pd.DataFrame:
+    """Return what each variant, iteration and seed had cost; every budget and phase must say the same."""
+    groups = measures.groupby(["variant", "iteration", "seed"])[list(COSTS)]
+    table, highest = groups.min(), groups.max()
+    differs = (table != highest).any(axis=1)
+    if differs.any():
+        row = table[differs].reset_index().iloc[0]
+        raise bad("measures", _where(row, ["variant", "iteration", "seed"]), "one cost", "several")
+    return table.assign(seconds=table["selfplay_seconds"] + table["training_seconds"]).reset_index()

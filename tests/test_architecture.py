@@ -1,0 +1,44 @@
+"""docs/architecture.md names files and functions that are there."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).parent.parent
+TEXT = (TOP / "docs" / "architecture.md").read_text(encoding="utf-8")
+NAMED = sorted(set(re.findall(r"`([\w/]+\.py)(?:: ([\w.]+))?`", TEXT)))
+
+
+def source(path: str) -> Path:
+    """Return the file that a path of the document means: of the package, of the kernels or from the top."""
+    places = [TOP / "src" / "probzero" / path, TOP / path]
+    return next((place for place in places if place.is_file()), places[0])
+
+
+def defined(body: list[ast.stmt]) -> dict[str, list[ast.stmt]]:
+    """Return the names that statements define, with the bodies of classes."""
+    found: dict[str, list[ast.stmt]] = {}
+    for statement in body:
+        if isinstance(statement, ast.ClassDef | ast.FunctionDef):
+            found[statement.name] = statement.body if isinstance(statement, ast.ClassDef) else []
+        elif isinstance(statement, ast.Assign | ast.AnnAssign):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            found.update({target.id: [] for target in targets if isinstance(target, ast.Name)})
+    return found
+
+
+@pytest.mark.parametrize(("path", "name"), NAMED, ids=[f"{path}:{name}" for path, name in NAMED])
+def test_every_name_is_there(path: str, name: str) -> None:
+    body = ast.parse(source(path).read_text(encoding="utf-8")).body
+    for part in name.split(".") if name else []:
+        names = defined(body)
+        assert part in names
+        body = names[part]
+
+
+def test_the_document_names_much_of_the_package() -> None:
+    assert len(NAMED) > 80
