@@ -27,6 +27,11 @@ FORMS = ("compiled", "tensor")  # the tensor form with plain torch in the place 
 INTERPRETED = "triton"  # the tensor form as it is; TRITON_INTERPRET must be set before anything is imported
 
 
+def changed(settings: Search, **changes: Any) -> Search:
+    """The same settings but for these."""
+    return settings.model_copy(update=changes)
+
+
 def plain_backup(graph: Any, nodes: torch.Tensor, games: torch.Tensor, temperature: float) -> None:
     """backup's reference for nodes [T] by falling rank: those of a rank are a level."""
     levels = graph.rank[nodes].unique_consecutive(return_counts=True)[1]

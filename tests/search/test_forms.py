@@ -7,13 +7,12 @@ import os
 os.environ["TRITON_INTERPRET"] = "1"  # read when triton and the kernels are imported, so before any of that
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import pytest
 import torch
 from oracles.slow_connect_four import SlowConnectFour
-from searching import CPU, FORMS, INTERPRETED, SYSTEMATIC, backend_of, play_games, searching
+from searching import CPU, FORMS, INTERPRETED, SYSTEMATIC, backend_of, changed, play_games, searching
 
 from probzero import games as known_games
 from probzero.config import Search
@@ -35,16 +34,16 @@ SMALL = {
     "othello 4": known_games.make("othello", size=4),
     "connect four 4x4": known_games.make("connect_four", width=4, height=4),
 }
-PUCT = replace(SYSTEMATIC, algorithm="puct", exploration=1.5)
+PUCT = changed(SYSTEMATIC, algorithm="puct", exploration=1.5)
 SEARCHES = {
     "systematic": SYSTEMATIC,
-    "multinomial": replace(SYSTEMATIC, splitting="multinomial", temperature=1.5),
+    "multinomial": changed(SYSTEMATIC, splitting="multinomial", temperature=1.5),
     "puct": PUCT,
-    "minmax": replace(PUCT, exploration_growth="logarithmic", q_scale="minmax", unvisited="first"),
-    "ucb1": replace(PUCT, algorithm="ucb1", exploration=math.sqrt(2)),
+    "minmax": changed(PUCT, exploration_growth="logarithmic", q_scale="minmax", unvisited="first"),
+    "ucb1": changed(PUCT, algorithm="ucb1", exploration=math.sqrt(2)),
 }
 
-WITHOUT_REUSE, COUNTED = replace(SYSTEMATIC, reuse=False), replace(SYSTEMATIC, budget="leaves")
+WITHOUT_REUSE, COUNTED = changed(SYSTEMATIC, reuse=False), changed(SYSTEMATIC, budget="leaves")
 
 every_form = pytest.mark.parametrize("form", FORMS)
 
@@ -99,7 +98,7 @@ def assert_same_games(forms: tuple[str, str], rules: Game, settings: Search, gam
 @pytest.mark.parametrize("search", SEARCHES)
 @pytest.mark.parametrize("game", GAMES)
 def test_compiled_and_tensor_forms_play_the_same_games(game: str, search: str, transpositions: bool) -> None:
-    settings = replace(SEARCHES[search], transpositions=transpositions)
+    settings = changed(SEARCHES[search], transpositions=transpositions)
     particles = 6 if settings.algorithm == "particle" else 3  # MCTS sends them one by one
     assert assert_same_games(FORMS, GAMES[game], settings, 5, particles) > 500
 
@@ -114,7 +113,7 @@ def test_forms_agree_without_reuse_and_when_leaves_are_counted(settings: Search)
 def test_the_tensor_form_with_its_triton_kernels_plays_the_games_of_the_compiled_form(
     game: str, temperature: float
 ) -> None:
-    settings = replace(SYSTEMATIC, temperature=temperature)
+    settings = changed(SYSTEMATIC, temperature=temperature)
     assert assert_same_games(("compiled", INTERPRETED), SMALL[game], settings, 3, 4) > 100
 
 
@@ -164,7 +163,7 @@ def test_the_tensor_form_of_a_game_that_has_none_is_refused() -> None:
 
 @every_form
 @pytest.mark.parametrize(
-    "settings", [SYSTEMATIC, PUCT, replace(PUCT, transpositions=False)], ids=["particle", "puct", "puct-tree"]
+    "settings", [SYSTEMATIC, PUCT, changed(PUCT, transpositions=False)], ids=["particle", "puct", "puct-tree"]
 )
 def test_a_full_graph_ends_with_a_clear_error_and_nothing_is_written_beyond_it(form: str, settings: Search) -> None:
     for capacity in (40, 100, 101, 257):
