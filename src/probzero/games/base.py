@@ -83,6 +83,9 @@ class Game(ABC):
             if name in vars(cls):
                 setattr(cls, name, _through_arrays(vars(cls)[name]))
 
+    def __repr__(self) -> str:
+        return self.identity
+
     @property
     def actions(self) -> int:
         return self.shape.actions
