@@ -59,7 +59,7 @@ def test_one_command_leaves_tables_and_figures_of_all_variants(finished: Path) -
     ratings = pd.read_csv(finished / TOP / "seed1" / "tables" / "ratings.csv")
     assert set(ratings["player"]) == {*VARIANTS, "random"}
     assert json.loads((finished / TOP / "config.json").read_text(encoding="utf-8"))["reference"] == "probzero"
-    for figure in ("comparison_truth", "comparison_variants", "comparison_ablations", "comparison_elo"):
+    for figure in ("study_truth", "study_variants", "study_ablations", "study_elo"):
         assert (finished / TOP / "figures" / f"{figure}.png").stat().st_size > 5000
 
 

@@ -131,7 +131,7 @@ def test_games_without_an_opening_are_read(tmp_path):
     ("old", "new", "message"),
     [
         (",result", "", r"iteration-0001\.csv: column result: expected present"),
-        (",margin,", ",edge,", r"iteration-0001\.csv: column margin: expected present"),
+        (",plies,", ",length,", r"iteration-0001\.csv: column plies: expected present"),
         (",3,1\n", ",3,win\n", r"iteration-0001\.csv: line \d+: column result: expected a whole number, found 'win'"),
         (",3,1\n", ",3,2\n", r"iteration-0001\.csv: line \d+: column result: expected 1, 0 or -1, found"),
         (",3,1\n", ",-3,1\n", r"iteration-0001\.csv: line \d+: column margin: expected the sign of result"),

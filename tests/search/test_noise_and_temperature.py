@@ -83,7 +83,7 @@ def test_players_and_measures_search_without_noise(monkeypatch: pytest.MonkeyPat
     assert len(searched_moves(factory, own, opp, 4, [2, 4], 0)) == 2
 
 
-def test_matches_and_points_are_the_same_whatever_the_noise_of_self_play(tmp_path: Path) -> None:
+def test_matches_and_measures_are_the_same_whatever_the_noise_of_self_play(tmp_path: Path) -> None:
     checkpoint = tmp_path / "0000.safetensors"
     quiet = configured().changed(game={"size": 4})
     save_checkpoint(checkpoint, build(4, quiet.network, 1), CheckpointInfo("smoke", 0, 0, 4, quiet.network))
@@ -95,11 +95,11 @@ def test_matches_and_points_are_the_same_whatever_the_noise_of_self_play(tmp_pat
     for noise in (0.0, 0.5):
         config = json.dumps(small.changed(selfplay={"noise": noise}).as_dict())
         common = ["--config", config, "--seed", "0"]
-        positions, match, points = (tmp_path / f"{name}-{noise}.csv" for name in ("positions", "match", "points"))
+        positions, match, measures = (tmp_path / f"{name}-{noise}.csv" for name in ("positions", "match", "measures"))
         assert main(["positions", *common, "--output", str(positions)]) == 0
         players = ["--player", f"iteration-0000={checkpoint}", "--against", "random"]
         assert main(["match", *common, *players, "--output", str(match)]) == 0
         inputs = ["--variant", "alphazero", "--positions", str(positions), "--checkpoints", str(checkpoint)]
-        assert main(["points", *common, *inputs, "--output", str(points)]) == 0
-        written.append((match.read_bytes(), points.read_bytes()))
+        assert main(["measure", *common, *inputs, "--output", str(measures)]) == 0
+        written.append((match.read_bytes(), measures.read_bytes()))
     assert written[0] == written[1]
