@@ -21,7 +21,7 @@ CONFIG = Path(__file__).parents[2] / "config"
 FOUR, FIVE = (games.make("othello", size=size) for size in (4, 5))
 OBLONG = games.make("connect_four", width=5, height=4)
 
-every_scale = pytest.mark.parametrize("scale", ["smoke", "connect_four"])
+every_scale = pytest.mark.parametrize("scale", ["smoke", "connect-four"])
 
 
 def small(scale: str = "smoke") -> config.Config:
@@ -127,7 +127,9 @@ def test_views_are_no_launches_and_the_backup_is_as_many_as_on_the_card() -> Non
     assert backend.operations.count == roofline.BACKUP_LAUNCHES
 
 
-@pytest.mark.parametrize("game", [FOUR, FIVE, OBLONG, games.make("connect_four", width=2, height=2)], ids=str)
+@pytest.mark.parametrize(
+    "game", [FOUR, FIVE, OBLONG, games.make("connect_four", width=2, height=2)], ids=lambda game: game.identity
+)
 def test_positions_to_measure_with_are_unfinished_and_as_many_as_wanted(game: Game) -> None:
     states = random_positions(game, 300, seed=1)
     assert states.shape == (300, 2) and game.legal(states).any(1).all()
@@ -155,6 +157,6 @@ def test_growth_goes_over_the_boards_that_the_game_has(monkeypatch: pytest.Monke
     monkeypatch.setattr(search, "played", lambda setting, evaluator: counted)
     boards = {row.case for row in search.growth(small()) if row.case.startswith("board ")}
     assert boards == {"board 4x4", "board 5x5", "board 6x6", "board 8x8"}
-    boards = {row.case for row in search.growth(small("connect_four")) if row.case.startswith("board ")}
+    boards = {row.case for row in search.growth(small("connect-four")) if row.case.startswith("board ")}
     expected = [*((4, width) for width in range(1, 8)), *((height, 4) for height in range(1, 7))]
     assert boards == {f"board {height}x{width}" for height, width in expected}
