@@ -127,7 +127,9 @@ def test_views_are_no_launches_and_the_backup_is_as_many_as_on_the_card() -> Non
     assert backend.operations.count == roofline.BACKUP_LAUNCHES
 
 
-@pytest.mark.parametrize("game", [FOUR, FIVE, OBLONG, games.make("connect_four", width=2, height=2)], ids=str)
+@pytest.mark.parametrize(
+    "game", [FOUR, FIVE, OBLONG, games.make("connect_four", width=2, height=2)], ids=lambda game: game.identity
+)
 def test_positions_to_measure_with_are_unfinished_and_as_many_as_wanted(game: Game) -> None:
     states = random_positions(game, 300, seed=1)
     assert states.shape == (300, 2) and game.legal(states).any(1).all()
