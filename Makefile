@@ -98,5 +98,5 @@ bench: $(INSTALLED)
 	    --parts results/bench/parts.csv
 
 clean:
-	rm -rf $(VENV) .snakemake .pytest_cache .mypy_cache .ruff_cache .hypothesis build src/*.egg-info
+	rm -rf $(VENV) .snakemake .pytest_cache .mypy_cache .ruff_cache .grimp_cache .import_linter_cache .hypothesis build src/*.egg-info
 	find src kernels tests -name __pycache__ -type d -prune -exec rm -rf {} +

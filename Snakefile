@@ -24,6 +24,7 @@ pathvars:
     run=RUN,
 
 
+include: "workflow/rules/inputs.smk"
 include: "workflow/rules/learning.smk"
 
 

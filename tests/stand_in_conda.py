@@ -51,7 +51,6 @@ class StandInConda:
         kept = {name: value for name, value in variables.items() if not name.startswith(("CONDA", "PIP_", "PYTHON"))}
         front = [Path(sys.executable).parent, self.active / "bin"] if active else []
         kept["PATH"] = ":".join(map(str, [*front, self.base / "bin", kept["PATH"]]))
-        kept["PROBZERO_WARM"] = ""
         return {**kept, "CONDA_PREFIX": str(self.active)} if active else kept
 
     @staticmethod

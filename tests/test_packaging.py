@@ -6,8 +6,10 @@ import re
 import subprocess
 import sys
 import tomllib
+from graphlib import TopologicalSorter
 from pathlib import Path
 
+import grimp
 import yaml
 
 import probzero
@@ -72,6 +74,12 @@ def test_help_does_not_wait_for_torch() -> None:
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT / "src")
     assert shown.stdout.splitlines()[-1] == "False False"
     assert "selfplay" in shown.stdout
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    graph = grimp.build_graph("probzero", exclude_type_checking_imports=True, cache_dir=None)
+    imported = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    assert len(list(TopologicalSorter(imported).static_order())) == len(graph.modules) > 100
 
 
 def test_ci_runs_the_test_command() -> None:

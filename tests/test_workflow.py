@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
@@ -28,13 +29,13 @@ TABLES = ["training", "selfplay", "ratings", "differences", "pairings", "model",
           "reliability", "perfect", "blunders", "efficiency"]  # fmt: skip
 FIGURES = ["elo", "win_rates", "training", "selfplay", "truth", "errors", "reliability", "blunders"]
 PLAYERS = ["iteration-0000", "iteration-0002", "iteration-0004", "random", "greedy", "mobility", "perfect"]
-TRUTH = {"positions", "ceiling", "truth", "blunders", "truth_tables", "truth_figures"}
+TRUTH = {"positions", "ceiling", "truth", "blunders"}
 DEADLINE = 600  # seconds after which a run counts as hanging
 
 
 def command(folder: Path, *arguments: str, configfile: Path = SMOKE) -> list[str]:
     where = ["--snakefile", str(ROOT / "Snakefile"), "--directory", str(folder), "--configfile", str(configfile)]
-    return [sys.executable, "-m", "snakemake", *arguments, "--cores", "2", "--scheduler", "greedy", "--nocolor", *where]
+    return [sys.executable, "-m", "snakemake", *arguments, "--cores", "2", "--nocolor", *where]
 
 
 def snakemake(folder: Path, *arguments: str, configfile: Path = SMOKE) -> subprocess.CompletedProcess[str]:
@@ -64,14 +65,16 @@ def written(folder: Path, raw: dict[str, Any]) -> Path:
     return path
 
 
-def test_every_rule_has_an_environment_a_log_a_benchmark_and_threads() -> None:
+def test_every_rule_has_an_environment_a_log_a_benchmark_threads_and_resources() -> None:
     blocks = [
-        block for path in RULES for block in re.split(r"^rule ", path.read_text(encoding="utf-8"), flags=re.M)[1:]
+        block.partition("\n\n\n")[0]
+        for path in RULES
+        for block in re.split(r"^ *rule ", path.read_text(encoding="utf-8"), flags=re.M)[1:]
     ]
     assert len(blocks) >= 8
     for block in blocks:
-        for directive in ("output:", "log:", "benchmark:", "conda:", "threads:", "shell:"):
-            assert f"\n    {directive}" in block, f"{block.splitlines()[0]} {directive}"
+        for directive in ("output:", "log:", "benchmark:", "conda:", "threads:", "mem_mb=", "runtime=", "shell:"):
+            assert re.search(rf"\n +{directive}", block), f"{block.splitlines()[0]} {directive}"
         assert re.search(r"\| tee \{log:q\}\"$", block.strip()), block.splitlines()[0]
 
 
@@ -89,28 +92,48 @@ def test_the_linter_has_nothing_to_say(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("scale", "expected"),
     [
-        ("smoke", {"selfplay": 4 * 2 + 1, "train": 4, "match": 3 + 4 - 1}),
-        ("laptop", {}),
-        ("paper", {"selfplay": 400 + 1, "train": 400, "match": 8 + 4 - 1}),
+        ("smoke", {"selfplay": 4 * 2 + 1, "train": 4, "match": 3, "truth": 3 + 1}),
+        ("laptop", {"selfplay": 60 + 1, "train": 60, "match": 9, "truth": 9 + 1}),
+        ("paper", {"selfplay": 400 + 1, "train": 400, "match": 8, "truth": 8 + 1}),
     ],
 )
 def test_every_scale_plans_all_its_jobs(scale: str, expected: dict[str, int], tmp_path: Path) -> None:
     jobs = planned(snakemake(tmp_path, "--dry-run", "--quiet", "rules", configfile=ROOT / "config" / f"{scale}.yaml"))
-    once = {name: 1 for name in ("all", "configuration", "init", "elo", "tables", "figures")}
-    assert {**jobs, **once, **expected} == jobs
+    once = ("all", "configuration", "init", "anchor_matches", "positions", "ceiling", "blunders", "report", "paper")
+    assert jobs == {**dict.fromkeys(once, 1), **expected}
 
 
 def test_seeds_are_independent_runs(tmp_path: Path) -> None:
     jobs = planned(
         snakemake(tmp_path, "--dry-run", "--quiet", "rules", configfile=written(tmp_path, smoke(seeds=[0, 7])))
     )
-    assert (jobs["init"], jobs["train"], jobs["figures"], jobs["configuration"]) == (2, 8, 2, 1)
+    assert (jobs["init"], jobs["train"], jobs["report"], jobs["configuration"]) == (2, 8, 2, 1)
+
+
+def test_a_seed_and_a_name_on_the_command_line_go_before_those_of_the_file(tmp_path: Path) -> None:
+    shown = snakemake(tmp_path, "--dry-run", "--quiet", "host", "--config", "seeds=[3]", "name=smoke-seed3")
+    assert "output: results/smoke-seed3/seed3/checkpoints/0001.safetensors" in shown.stdout
+    assert "seed0" not in shown.stdout
+
+
+@pytest.mark.parametrize(
+    "game",
+    [{"name": "othello", "size": 6}, {"name": "connect_four", "width": 7, "height": 6}],
+    ids=lambda game: game["name"],
+)
+def test_a_game_without_a_solver_is_learned_played_and_rated(game: dict[str, Any], tmp_path: Path) -> None:
+    raw = smoke(arena={"anchors": ["random", "greedy"]})
+    configfile = written(tmp_path, {**raw, "game": game})
+    shown = snakemake(tmp_path, "--dry-run", "--quiet", "host", configfile=configfile)
+    once = ("all", "configuration", "init", "anchor_matches", "report")
+    assert planned(shown) == {**dict.fromkeys(once, 1), "selfplay": 8, "train": 4, "match": 3}
+    assert "--then elo" in shown.stdout and "--then truth" not in shown.stdout
 
 
 @pytest.mark.parametrize(("lag", "networks"), [(0, ["0000", "0001", "0002"]), (1, ["0000", "0000", "0001"])])
 def test_the_network_that_plays_may_lag_behind(lag: int, networks: list[str], tmp_path: Path) -> None:
     configfile = written(tmp_path, smoke(selfplay={"lag": lag}))
-    shown = snakemake(tmp_path, "--dry-run", configfile=configfile)
+    shown = snakemake(tmp_path, "--dry-run", "--quiet", "host", configfile=configfile)
     for iteration, network in enumerate(networks, start=1):
         inputs = re.findall(
             rf"rule selfplay:\n +input: (\S+)\n +output: results/smoke/seed0/selfplay/{iteration:04}/shard0.bin",
@@ -139,6 +162,13 @@ def test_a_bad_configuration_stops_the_workflow_before_any_job(
     assert not (tmp_path / "results").exists()
 
 
+def test_a_key_that_stands_twice_in_a_file_is_refused(tmp_path: Path) -> None:
+    configfile = tmp_path / "twice.yaml"
+    configfile.write_text(SMOKE.read_text(encoding="utf-8") + "seeds: [1]\n", encoding="utf-8")
+    shown = snakemake(tmp_path, "--dry-run", configfile=configfile)
+    assert shown.returncode != 0 and f"{configfile}: seeds: expected one such key" in shown.stdout
+
+
 def test_a_forgotten_setting_is_not_taken_from_the_default_scale(tmp_path: Path) -> None:
     raw = smoke()
     del raw["selfplay"]["games"]
@@ -149,11 +179,25 @@ def test_a_forgotten_setting_is_not_taken_from_the_default_scale(tmp_path: Path)
     )
 
 
+def test_two_runs_do_not_write_to_one_folder_at_once(tmp_path: Path) -> None:
+    target = str(RUN / "config.json")
+    (tmp_path / RUN).mkdir(parents=True)
+    with (tmp_path / RUN / ".lock").open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        refused = snakemake(tmp_path, target)
+        assert refused.returncode != 0 and "results/smoke: another run is writing there" in refused.stdout
+        assert "Traceback" not in refused.stdout and not (tmp_path / target).exists()
+        assert snakemake(tmp_path, target, "--dry-run").returncode == 0
+        assert snakemake(tmp_path, "results/other/config.json", "--config", "name=other").returncode == 0
+    assert snakemake(tmp_path, target).returncode == 0
+    assert (tmp_path / target).exists()
+
+
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """One whole run: its folder and what it said."""
     folder = tmp_path_factory.mktemp("smoke")
-    shown = snakemake(folder, "--quiet", "host", "progress", "reason", "rules")
+    shown = snakemake(folder)
     assert shown.returncode == 0, shown.stdout
     return folder, shown.stdout
 
@@ -186,7 +230,7 @@ def test_progress_is_one_line_a_job(finished: tuple[Path, str]) -> None:
         for what in ("self-play shard 0", "self-play shard 1", "training"):
             assert len(re.findall(rf"^iteration {iteration}/4 · {what} · .+$", said, re.MULTILINE)) == 1
     assert re.search(r"iteration 4/4 · self-play .+ leaf evaluations/s .+ · about \d+ \w+ of learning left", said)
-    assert "Traceback" not in said and "Warning" not in said
+    assert not re.search(r"Traceback|Warning|Select jobs|Execute \d|^rule |Finished job", said, re.MULTILINE)
 
 
 @pytest.mark.smoke
@@ -199,6 +243,16 @@ def test_every_job_leaves_its_log_and_its_benchmark(finished: tuple[Path, str], 
 
 
 @pytest.mark.smoke
+def test_a_run_ends_with_what_it_cost(finished: tuple[Path, str]) -> None:
+    folder, said = finished
+    cost = pd.read_csv(folder / RUN / "cost.csv").set_index("kind")
+    assert cost.jobs[["self-play", "training", "matches"]].to_list() == [9, 4, 4]
+    cores_time, run_time = (cost.seconds / cost.share)[["training", "the run without a training job"]]
+    assert cores_time / run_time == pytest.approx(2, rel=1e-3)
+    assert (folder / RUN / "cost.md").read_text(encoding="utf-8").strip() in said
+
+
+@pytest.mark.smoke
 def test_a_second_run_has_nothing_to_do(finished: tuple[Path, str]) -> None:
     shown = snakemake(finished[0])
     assert shown.returncode == 0 and "Nothing to be done" in shown.stdout
@@ -208,9 +262,9 @@ def test_a_second_run_has_nothing_to_do(finished: tuple[Path, str]) -> None:
 @pytest.mark.parametrize(
     ("changes", "again"),
     [
-        ({"arena": {"openings": 9}}, {"match", "elo", "figures"}),
-        ({"training": {"samples": 4097}}, {"train", "selfplay", "match", "elo", "tables", "figures"} | TRUTH),
-        ({"truth": {"openings": 5}}, TRUTH),
+        ({"arena": {"openings": 9}}, {"match", "anchor_matches", "report"}),
+        ({"training": {"samples": 4097}}, {"train", "selfplay", "match", "report"} | TRUTH),
+        ({"truth": {"openings": 5}}, {"report"} | TRUTH),
         ({"name": "smoke", "seeds": [0, 1]}, None),
     ],
 )
@@ -222,7 +276,7 @@ def test_only_what_depends_on_a_setting_is_done_again(
     if again is not None:
         assert set(jobs) == again | {"all", "configuration", "paper"}
     else:  # a further seed is all new, and the first stays as it is
-        assert (jobs["init"], jobs["selfplay"], jobs["train"], jobs["match"]) == (1, 9, 4, 6)
+        assert (jobs["init"], jobs["selfplay"], jobs["train"], jobs["match"]) == (1, 9, 4, 3)
 
 
 @pytest.mark.smoke
@@ -232,15 +286,17 @@ def test_a_run_that_was_killed_goes_on_to_the_same_bytes(finished: tuple[Path, s
         running = subprocess.Popen(command(tmp_path, str(target)), stdout=said, stderr=said, start_new_session=True)
         try:
             deadline = time.monotonic() + DEADLINE
-            while not (tmp_path / SEED / "checkpoints" / "0001.safetensors").exists():
-                assert running.poll() is None and time.monotonic() < deadline, (tmp_path / "said").read_text()
-                time.sleep(0.05)
+            for made in (SEED / "checkpoints" / "0000.safetensors", SEED / "checkpoints" / "0001.safetensors"):
+                while not (tmp_path / made).exists():
+                    assert running.poll() is None and time.monotonic() < deadline, (tmp_path / "said").read_text()
+                    time.sleep(0.05)
+                if made.stem == "0000":  # a second run leaves the first alone
+                    assert "another run is writing there" in snakemake(tmp_path, str(target)).stdout
         finally:
             os.killpg(running.pid, signal.SIGKILL)
             running.wait()
     assert not (tmp_path / target).exists()
-    assert snakemake(tmp_path, "--unlock").returncode == 0
-    shown = snakemake(tmp_path, str(target), "--rerun-incomplete")
+    shown = snakemake(tmp_path, str(target), "--quiet", "host")
     assert shown.returncode == 0, shown.stdout
     assert "rule init" not in shown.stdout  # what was done before the kill is kept
     names = [
@@ -259,7 +315,7 @@ def test_a_dataset_that_was_damaged_stops_the_run_with_one_line(finished: tuple[
     shutil.copytree(finished[0], folder, symlinks=True)
     name = SEED / "selfplay" / "0004" / "shard1.bin"
     (folder / name).write_bytes((folder / name).read_bytes()[:-8])
-    shown = snakemake(folder, "--quiet", "host", "progress", "reason", "rules")
+    shown = snakemake(folder)
     assert shown.returncode != 0
     lines = [line for line in shown.stdout.splitlines() if line.startswith("probzero: error: ")]
     assert len(lines) == 1 and str(name) in lines[0]

@@ -25,9 +25,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import llvmlite.binding
-import numba
-
 from probzero.errors import bad
 
 PACKAGE = Path(__file__).parent
@@ -50,6 +47,9 @@ def sources() -> dict[Path, bytes]:
 @cache
 def _folder() -> Path:
     """Return where compiled code is kept, by a hash of sources, numba and the kind of processor."""
+    import llvmlite.binding
+    import numba
+
     stamp = hashlib.sha256(f"{numba.__version__} {llvmlite.binding.get_host_cpu_name()}".encode())
     for path, text in sources().items():
         stamp.update(f"{path.relative_to(PACKAGE)} {len(text)} ".encode() + text)
@@ -75,6 +75,8 @@ def load(template: str, game: str = "any", **given: Any) -> ModuleType:
 
 @cache
 def _load(template: str, game: str, **given: Any) -> ModuleType:
+    import numba  # here, because training and reading a network need rules, but none that are compiled
+
     name = f"{template}_{game}"
     if name in sys.modules:  # one's compiled code would be taken for the other's
         raise bad("template", name, "to be loaded with the same globals each time", sorted(given))

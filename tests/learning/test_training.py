@@ -16,7 +16,7 @@ from probzero import games
 from probzero.config import Network
 from probzero.learning.dataset import Samples
 from probzero.learning.loss import Batch, agreements, losses
-from probzero.learning.training import learning_rate, train
+from probzero.learning.training import _AdamW, learning_rate, train
 from probzero.network.checkpoint import CheckpointInfo, load_checkpoint, load_optimizer, save_checkpoint, save_optimizer
 from probzero.network.model import Outputs, build
 
@@ -73,6 +73,33 @@ def test_without_a_valid_reward_its_loss_and_gradient_are_zero() -> None:
     losses(outputs, batch).total().backward()
     assert float(losses(outputs, batch).reward.detach()) == 0
     assert outputs.reward.grad is not None and not outputs.reward.grad.any()
+
+
+def test_the_optimiser_takes_the_steps_of_the_one_in_torch() -> None:
+    ours, theirs = small(), small()
+    groups = [
+        {"params": [parameter for parameter in theirs.parameters() if parameter.dim() > 1], "weight_decay": 0.1},
+        {"params": [parameter for parameter in theirs.parameters() if parameter.dim() <= 1], "weight_decay": 0.0},
+    ]
+    published = torch.optim.AdamW(groups, lr=3e-3, fused=True)
+    drawing = torch.Generator().manual_seed(5)
+    state: dict[str, torch.Tensor] = {}
+    for _ in range(4):
+        optimizer = _AdamW(ours, state, 3e-3, 0.1)  # made anew from what the last one left, as from a file
+        for _ in range(2):
+            for mine, other in zip(ours.parameters(), theirs.parameters(), strict=True):
+                mine.grad = torch.randn(mine.shape, generator=drawing)
+                other.grad = mine.grad.clone()
+            optimizer.step()
+            published.step()
+        state = optimizer.state()
+    assert state["step"] == 8
+    for mine, other in zip(ours.parameters(), theirs.parameters(), strict=True):
+        assert mine.equal(other)
+
+
+def test_before_the_first_step_the_optimiser_has_no_state() -> None:
+    assert _AdamW(small(), {}, 3e-3, 0.1).state() == {}
 
 
 def test_a_network_learns_a_small_set_by_heart() -> None:

@@ -1,14 +1,17 @@
-# What the rules share: the checked configuration, the lock of a run, and which file follows from which.
+# What the rules share: how jobs are started, the checked configuration, the lock of a run, what jobs need and cost.
 import fcntl
 import json
 import os
 import shlex
 import sys
+import time
 from pathlib import Path
 
+import psutil
 import snakemake
 from snakemake.exceptions import WorkflowError
 from snakemake.settings.types import DeploymentMethod
+from snakemake.utils import update_config
 
 SOURCE = os.path.join(workflow.basedir, "src")
 sys.path.insert(0, SOURCE)
@@ -40,6 +43,20 @@ shell.prefix(f'set -euo pipefail; export PATH={PROGRAMS}:"$PATH" PYTHONPATH={shl
 # Each job says one line of its own; of Snakemake's, those that only count jobs are left out.
 logger.addFilter(lambda record: not str(record.msg).startswith(("Select jobs to execute", "Execute ")))
 
+
+def plain(value):
+    """Values of the command line as they look: Snakemake takes the numbers of `--config seeds=[1]` for texts."""
+    if isinstance(value, list):
+        return [plain(entry) for entry in value]
+    if isinstance(value, dict):
+        return {key: plain(entry) for key, entry in value.items()}
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
+update_config(config, plain(workflow.config_settings.config))
 try:
     for path in workflow.configfiles:
         configuration.read(path)  # refuses a key that stands twice in a file: Snakemake would take the second
@@ -91,6 +108,17 @@ def hold(path):
         logger.warning(f"{path}: cannot be locked ({error}); let no other run write to {folder}")
 
 
+def say_cost():
+    """Say how the cores' time of a whole run was spent, on this machine and without an environment made by conda."""
+    if workflow.dag_settings.targets or BY_CONDA or not workflow.local_exec:
+        return
+    wall = time.time() - psutil.Process().create_time()
+    shell(
+        "python -m probzero cost --run {RUN:q} --wall {wall} --cores {workflow.cores} --output {RUN:q}/cost.csv"
+        " || echo '(So what the workflow cost is not measured; the run itself is complete.)'"
+    )
+
+
 def memory(nodes=0):
     """MB of a job: Python, torch and compiled code take up to 450, a node of a search graph 220 bytes."""
     return 500 + nodes // 4000
@@ -120,11 +148,6 @@ def settings(wildcards):
     return CONFIGS[getattr(wildcards, "variant", None)]
 
 
-def run(wildcards):
-    """The folder of a job's run."""
-    return RUN.format(variant=getattr(wildcards, "variant", None))
-
-
 def parts(*names):
     """The named parts of the configuration as JSON: all that a rule depends on, so that nothing else makes it run again."""
 
@@ -133,20 +156,3 @@ def parts(*names):
         return json.dumps({name: whole[name] for name in names})
 
     return chosen
-
-
-def checkpoints(wildcards, players):
-    """The files that players need: the checkpoints among them."""
-    numbers = [player.removeprefix("iteration-") for player in players if player not in ANCHORS]
-    return [f"{run(wildcards)}/seed{wildcards.seed}/checkpoints/{number}.safetensors" for number in numbers]
-
-
-def metrics(folder, shards):
-    """Input function: the metrics that every iteration left in `folder`, in one file or in one for each shard."""
-    numbers = [f"{iteration:04}" for iteration in range(1, CONFIG.training.iterations + 1)]
-    name = "{number}/shard{shard}.json" if shards else "{number}.json"
-    return lambda wildcards: expand(
-        f"{run(wildcards)}/seed{wildcards.seed}/{folder}/{name}",
-        number=numbers,
-        shard=range(CONFIG.selfplay.shards),
-    )

@@ -1,30 +1,6 @@
 # Learning: an untrained network, then self-play and training in turn.
 
 
-def previous(folder):
-    """Input function: the file that the iteration before left in `folder`."""
-    return (
-        lambda wildcards: f"{run(wildcards)}/seed{wildcards.seed}/{folder}/{int(wildcards.iteration) - 1:04}.safetensors"
-    )
-
-
-def playing_network(wildcards):
-    """The checkpoint that plays an iteration: that of the one before, or an older one if self-play lags behind."""
-    number = max(0, int(wildcards.iteration) - 1 - settings(wildcards).selfplay.lag)
-    return f"{run(wildcards)}/seed{wildcards.seed}/checkpoints/{number:04}.safetensors"
-
-
-def window(wildcards):
-    """The datasets that an iteration learns from, oldest first."""
-    last = int(wildcards.iteration)
-    first = max(1, last - settings(wildcards).training.replay_window + 1)
-    return [
-        f"{run(wildcards)}/seed{wildcards.seed}/selfplay/{iteration:04}/shard{shard}.bin"
-        for iteration in range(first, last + 1)
-        for shard in range(settings(wildcards).selfplay.shards)
-    ]
-
-
 localrules:
     init,
 

@@ -1,28 +1,5 @@
 # The report of a seed, in one job because each part takes less time than starting Python: tables of all iterations,
 # ratings, what was measured against exact truth, and the figures drawn from them.
-import time
-
-import psutil
-
-
-def measured(kind):
-    """Input function: what every network, the ceiling among them, left of one kind."""
-    return lambda wildcards: expand(
-        "<run>/seed{seed}/truth/{player}/{kind}.csv", seed=wildcards.seed, player=[*NETWORKS, "ceiling"], kind=kind
-    )
-
-
-def say_cost():
-    """Say how the cores' time of a whole run was spent, on this machine and without an environment made by conda."""
-    if workflow.dag_settings.targets or BY_CONDA or not workflow.local_exec:
-        return
-    wall = time.time() - psutil.Process().create_time()
-    shell(
-        "python -m probzero cost --run {RUN:q} --wall {wall} --cores {workflow.cores} --output {RUN:q}/cost.csv"
-        " || echo '(So what the workflow cost is not measured; the run itself is complete.)'"
-    )
-
-
 localrules:
     configuration,
     report,

@@ -13,36 +13,6 @@ RIVALS = [name for name in CONFIGS if STUDY.described[name].role == "rival"]
 HUBS = [STUDY.reference, *RIVALS[:1], *(name for name in ANCHORS if name == "perfect")]
 
 
-def learned(wildcards, players):
-    """The checkpoints of a job's variant, if it learns."""
-    return checkpoints(wildcards, players) if STUDY.learns(wildcards.variant) else []
-
-
-def spent(wildcards, folder, shards):
-    """The metrics of a job's variant, if it learns."""
-    return metrics(folder, shards)(wildcards) if STUDY.learns(wildcards.variant) else []
-
-
-def final_checkpoint(name, seed):
-    """The last checkpoint of a contestant as a list: empty for one that does not learn."""
-    folder = f"{RUN.format(variant=name)}/seed{seed}/checkpoints"
-    learns = name in CONFIGS and STUDY.learns(name)
-    return [f"{folder}/{CONFIG.training.iterations:04}.safetensors"] if learns else []
-
-
-def contest_row(wildcards):
-    """A contestant's row of the tournament: the player, then the hubs, for a hub those before it."""
-    player = wildcards.contestant
-    return [player, *HUBS[: HUBS.index(player) if player in HUBS else None]]
-
-
-def contest_searches(wildcards):
-    """The arguments that give every variant of a contest its own search."""
-    variants = [name for name in contest_row(wildcards) if name in CONFIGS]
-    texts = [f"{name}={json.dumps(CONFIGS[name].as_dict()['search'])}" for name in variants]
-    return [word for text in texts for word in ("--search", text)]
-
-
 localrules:
     study_configuration,
     study_elo,

@@ -101,7 +101,7 @@ class _AdamW:
             parameters, moments, squares, steps = (
                 [part[name] for name in names] for part in (self.named, self.first, self.second, self.steps)
             )
-            gradients: list[Any] = [parameter.grad for parameter in parameters]
+            gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]  # all
             adamw(
                 parameters, gradients, moments, squares, [], steps, fused=True, amsgrad=False, maximize=False,
                 beta1=0.9, beta2=0.999, eps=1e-8, lr=self.rate, weight_decay=decay,

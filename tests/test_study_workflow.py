@@ -1,9 +1,9 @@
-"""The comparison as a workflow: what it plans, one small whole run, and the same tables after an interruption."""
+"""A study as a workflow: what it plans, one small whole run, and the same tables after an interruption."""
 
 from __future__ import annotations
 
 import json
-import shutil
+import re
 import signal
 import subprocess
 import time
@@ -21,7 +21,7 @@ TOP = Path("results") / "study-smoke"
 
 
 def small(folder: Path) -> Path:
-    """The smoke comparison of four variants alone: two that learn from a tree, one from games, one not at all."""
+    """The smoke study of four variants alone: two that learn from a tree, one from games, one not at all."""
     raw = yaml.safe_load((CONFIG / "study.yaml").read_text(encoding="utf-8"))
     overlay = yaml.safe_load((CONFIG / "study-smoke.yaml").read_text(encoding="utf-8"))
     base: dict[str, Any] = {name: {**part, **overlay["base"].get(name, {})} if isinstance(part, dict) else part
@@ -32,18 +32,41 @@ def small(folder: Path) -> Path:
     return path
 
 
-def test_the_comparison_plans_every_variant_and_seed(tmp_path: Path) -> None:
+def test_a_study_plans_every_variant_and_seed(tmp_path: Path) -> None:
     jobs = planned(snakemake(tmp_path, "--dry-run", "--quiet", "rules", configfile=CONFIG / "study.yaml"))
     learners, seeds, iterations = 12, 3, 10
     assert jobs["init"] == learners * seeds
     assert jobs["selfplay"] == jobs["train"] == learners * seeds * iterations
-    assert jobs["points"] == (learners + 1) * seeds
-    assert jobs["comparison_elo"] == seeds and jobs["comparison_report"] == 1
+    assert jobs["measure"] == (learners + 1) * seeds
+    assert jobs["study_elo"] == seeds and jobs["study_report"] == 1
+
+
+def test_everybody_meets_the_reference_its_first_rival_and_the_perfect_player(tmp_path: Path) -> None:
+    raw = yaml.safe_load(small(tmp_path).read_text(encoding="utf-8"))
+    raw["base"]["arena"]["anchors"] = ["random", "perfect"]
+    raw["variants"] = {"first": {**raw["variants"]["alphazero"], "role": "rival"}, **raw["variants"]}
+    configfile = tmp_path / "rivals.yaml"
+    configfile.write_text(yaml.safe_dump(raw, sort_keys=False), encoding="utf-8")
+    shown = snakemake(tmp_path, "--dry-run", "--quiet", "host", configfile=configfile).stdout
+    met = dict(re.findall(r"set -- (\S+?)(?:=\S+)? (.*?); player", shown))
+    names = {player: [name.partition("=")[0] for name in others.split()] for player, others in met.items()}
+    hubs = ["probzero", "first", "perfect"]
+    everybody = {"alphazero": hubs, "uct": hubs, "root-only": hubs, "random": hubs}
+    assert names == {**everybody, "first": hubs[:1], "perfect": hubs[:2]}
+
+
+def test_a_study_of_a_game_without_a_solver_is_refused(tmp_path: Path) -> None:
+    raw = yaml.safe_load(small(tmp_path).read_text(encoding="utf-8"))
+    raw["base"]["game"]["size"] = 6
+    configfile = tmp_path / "large.yaml"
+    configfile.write_text(yaml.safe_dump(raw), encoding="utf-8")
+    shown = snakemake(tmp_path, "--dry-run", configfile=configfile)
+    assert shown.returncode != 0 and "base.game: expected one with a solver" in shown.stdout
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("comparison")
+    folder = tmp_path_factory.mktemp("study")
     shown = snakemake(folder, configfile=small(folder))
     assert shown.returncode == 0, shown.stdout
     return folder
@@ -64,7 +87,7 @@ def test_one_command_leaves_tables_and_figures_of_all_variants(finished: Path) -
 
 
 @pytest.mark.smoke
-def test_an_interrupted_comparison_goes_on_to_the_same_tables(finished: Path, tmp_path: Path) -> None:
+def test_an_interrupted_study_goes_on_to_the_same_tables(finished: Path, tmp_path: Path) -> None:
     configfile = small(tmp_path)
     with subprocess.Popen(
         command(tmp_path, configfile=configfile), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -75,8 +98,7 @@ def test_an_interrupted_comparison_goes_on_to_the_same_tables(finished: Path, tm
             time.sleep(0.1)
         running.send_signal(signal.SIGKILL)
         running.wait()
-    shutil.rmtree(tmp_path / ".snakemake" / "locks", ignore_errors=True)
-    shown = snakemake(tmp_path, "--rerun-incomplete", configfile=configfile)
+    shown = snakemake(tmp_path, configfile=configfile)
     assert shown.returncode == 0, shown.stdout
     for table in ("final", "elo", "ablations"):
         name = TOP / "tables" / f"{table}.csv"

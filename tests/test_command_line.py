@@ -1,0 +1,90 @@
+"""The command line: several commands in one process, and none that waits for libraries it does not need."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from probzero.__main__ import main
+
+ROOT = Path(__file__).parent.parent
+SMOKE = str(ROOT / "config" / "smoke.yaml")
+
+
+def config(output: Path, source: str = SMOKE) -> list[str]:
+    return ["config", "--config", source, "--output", str(output)]
+
+
+def test_commands_run_one_after_another(tmp_path: Path) -> None:
+    assert main([*config(tmp_path / "1"), "--then", *config(tmp_path / "2", str(tmp_path / "1"))]) == 0
+    assert json.loads((tmp_path / "2").read_text(encoding="utf-8"))["name"] == "smoke"
+
+
+@pytest.mark.parametrize("broken", [["config", "--config", "absent.yaml", "--output", "x"], ["nonsense"], []])
+def test_nothing_runs_after_a_command_that_failed(broken: list[str], tmp_path: Path) -> None:
+    assert main([*config(tmp_path / "1"), "--then", *broken, "--then", *config(tmp_path / "3")]) == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["1"]
+
+
+def test_a_command_runs_with_the_garbage_collector_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[bool, bool]] = []
+    command: Any = ModuleType("probzero.commands.config")
+    command.add_arguments = lambda parser: seen.append((gc.isenabled(), False))
+    command.run = lambda args: seen.append((gc.isenabled(), gc.get_freeze_count() > 0))
+    monkeypatch.setitem(sys.modules, command.__name__, command)
+    monkeypatch.delitem(sys.modules, "probzero.__main__")
+    monkeypatch.setattr(sys, "argv", ["probzero", "config"])
+    try:
+        with pytest.raises(SystemExit) as ended:
+            runpy.run_module("probzero", run_name="__main__", alter_sys=False)
+    finally:
+        gc.enable()
+        gc.unfreeze()
+    assert ended.value.code == 0
+    assert seen == [(False, False), (True, True)]  # off while importing, then on, but not for what was imported
+
+
+@pytest.mark.parametrize(
+    ("command", "unneeded"),
+    [
+        ("config", "numpy torch pandas tqdm"),
+        ("paper", "numpy torch pandas tqdm"),
+        ("tables", "torch scipy matplotlib tqdm"),
+        ("elo", "torch numba matplotlib"),
+        ("figures", "torch numba"),
+        ("truth_tables", "torch numba"),
+        ("init", "numba pandas scipy matplotlib"),
+        ("train", "numba pandas scipy matplotlib"),
+        ("selfplay", "matplotlib triton"),
+        ("match", "matplotlib triton"),
+        ("truth", "matplotlib triton"),
+    ],
+)
+def test_a_command_does_not_import_what_it_does_not_need(command: str, unneeded: str) -> None:
+    code = f"import sys, probzero.commands.{command}; print(*(set({unneeded.split()}) & set(sys.modules)))"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert shown.stdout.split() == []
+
+
+def test_training_leaves_the_compiler_of_torch_alone() -> None:
+    """A job takes longer to import it than torch itself."""
+    code = """
+import sys
+from learnable import GAME, SETTINGS, small, some_samples
+from probzero.learning.training import train
+train(small(), {}, [some_samples()], SETTINGS, GAME, 1, 0)
+print("torch._dynamo" in sys.modules)
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests")])}
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert shown.stdout.strip() == "False"

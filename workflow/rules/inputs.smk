@@ -1,0 +1,111 @@
+# Which file follows from which, and who meets whom.
+
+
+def run(wildcards):
+    """The folder of a job's run."""
+    return RUN.format(variant=getattr(wildcards, "variant", None))
+
+
+def checkpoints(wildcards, players):
+    """The files that players need: the checkpoints among them."""
+    numbers = [player.removeprefix("iteration-") for player in players if player not in ANCHORS]
+    return [f"{run(wildcards)}/seed{wildcards.seed}/checkpoints/{number}.safetensors" for number in numbers]
+
+
+def metrics(folder, shards):
+    """Input function: the metrics that every iteration left in `folder`, in one file or in one for each shard."""
+    numbers = [f"{iteration:04}" for iteration in range(1, CONFIG.training.iterations + 1)]
+    name = "{number}/shard{shard}.json" if shards else "{number}.json"
+    return lambda wildcards: expand(
+        f"{run(wildcards)}/seed{wildcards.seed}/{folder}/{name}",
+        number=numbers,
+        shard=range(CONFIG.selfplay.shards),
+    )
+
+
+def previous(folder):
+    """Input function: the file that the iteration before left in `folder`."""
+    return (
+        lambda wildcards: f"{run(wildcards)}/seed{wildcards.seed}/{folder}/{int(wildcards.iteration) - 1:04}.safetensors"
+    )
+
+
+def playing_network(wildcards):
+    """The checkpoint that plays an iteration: that of the one before, or an older one if self-play lags behind."""
+    number = max(0, int(wildcards.iteration) - 1 - settings(wildcards).selfplay.lag)
+    return f"{run(wildcards)}/seed{wildcards.seed}/checkpoints/{number:04}.safetensors"
+
+
+def window(wildcards):
+    """The datasets that an iteration learns from, oldest first."""
+    last = int(wildcards.iteration)
+    first = max(1, last - settings(wildcards).training.replay_window + 1)
+    return [
+        f"{run(wildcards)}/seed{wildcards.seed}/selfplay/{iteration:04}/shard{shard}.bin"
+        for iteration in range(first, last + 1)
+        for shard in range(settings(wildcards).selfplay.shards)
+    ]
+
+
+def row(player):
+    """A player's row of the tournament: the player, then its opponents.
+
+    A network meets the networks before it and the anchors, so that its row can be played as soon as it is trained.
+    """
+    if player in NETWORKS:
+        return [player, *NETWORKS[: NETWORKS.index(player)], *ANCHORS]
+    return [player, *ANCHORS[: ANCHORS.index(player)]]
+
+
+def rows(wildcards):
+    """Input function: the rows of all players that have opponents in theirs."""
+    players = [player for player in [*NETWORKS, *ANCHORS] if len(row(player)) > 1]
+    return expand("<run>/seed{seed}/matches/{player}.csv", seed=wildcards.seed, player=players)
+
+
+def match_commands(wildcards, players, outputs):
+    """The commands that play the rows of players, with a checkpoint for each player that has one."""
+    config = parts("experiment", "game", "search", "arena")(wildcards)
+    commands = []
+    for player, output in zip(players, outputs, strict=True):
+        first, *others = ["=".join([name, *checkpoints(wildcards, [name])]) for name in row(player)]
+        named = ["--player", first, "--against", *others, "--output", output]
+        commands.append(shlex.join(["match", "--config", config, "--seed", wildcards.seed, *named]))
+    return " --then ".join(commands)
+
+
+def measured(kind):
+    """Input function: what every network, the ceiling among them, left of one kind."""
+    return lambda wildcards: expand(
+        "<run>/seed{seed}/truth/{player}/{kind}.csv", seed=wildcards.seed, player=[*NETWORKS, "ceiling"], kind=kind
+    )
+
+
+def learned(wildcards, players):
+    """The checkpoints of a job's variant, if it learns."""
+    return checkpoints(wildcards, players) if STUDY.learns(wildcards.variant) else []
+
+
+def spent(wildcards, folder, shards):
+    """The metrics of a job's variant, if it learns."""
+    return metrics(folder, shards)(wildcards) if STUDY.learns(wildcards.variant) else []
+
+
+def final_checkpoint(name, seed):
+    """The last checkpoint of a contestant as a list: empty for one that does not learn."""
+    folder = f"{RUN.format(variant=name)}/seed{seed}/checkpoints"
+    learns = name in CONFIGS and STUDY.learns(name)
+    return [f"{folder}/{CONFIG.training.iterations:04}.safetensors"] if learns else []
+
+
+def contest_row(wildcards):
+    """A contestant's row of the tournament: the player, then the hubs, for a hub those before it."""
+    player = wildcards.contestant
+    return [player, *HUBS[: HUBS.index(player) if player in HUBS else None]]
+
+
+def contest_searches(wildcards):
+    """The arguments that give every variant of a contest its own search."""
+    variants = [name for name in contest_row(wildcards) if name in CONFIGS]
+    texts = [f"{name}={json.dumps(CONFIGS[name].as_dict()['search'])}" for name in variants]
+    return [word for text in texts for word in ("--search", text)]
