@@ -16,7 +16,7 @@ import pytest
 
 from probzero.__main__ import main
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SMOKE = str(ROOT / "config" / "smoke.yaml")
 
 

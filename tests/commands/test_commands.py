@@ -23,7 +23,7 @@ from probzero.commands.arguments import player
 from probzero.commands.match import _player
 from probzero.errors import ProbZeroError
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 TINY = {
     "experiment": "test",
     "seeds": [3],
