@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from test_elo import simulate
+from simulated_games import simulate
 
 from probzero.arena import elo
 from probzero.errors import ProbZeroError
