@@ -243,15 +243,15 @@ def test_wrong_arguments_are_one_line(arguments: list[str], capsys: pytest.Captu
 
 def test_games_that_are_missing_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     outputs = [f"--{name}={tmp_path / name}.csv" for name in ("ratings", "differences", "pairings", "model")]
-    status = main(["elo", "--matches", str(tmp_path / "absent.csv"), "--players", "a", "b", *outputs])
+    arguments = ["--matches", str(tmp_path / "absent.csv"), "--players", "a", "b", "--seed", "0"]
+    status = main(["elo", *arguments, *outputs])
     refused(status, capsys, "absent.csv: expected a CSV file, found nothing")
     assert files(tmp_path) == []
 
 
 def test_metrics_that_are_missing_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    absent, csv = str(tmp_path / "absent.json"), str(tmp_path / "table.csv")
-    tables = ["--training-table", csv, "--selfplay-table", csv]
-    refused(main(["tables", "--training", absent, "--selfplay", absent, *tables]), capsys, "absent.json")
+    absent = str(Path("seed7", "matches", "iteration-0000.csv"))
+    refused(main(["report", "--config", tiny(), "--seed", "7", "--run", str(tmp_path)]), capsys, absent)
     assert files(tmp_path) == []
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -38,12 +37,7 @@ class Shard:
     metrics: dict[str, Any]
 
 
-Progress = Callable[[int, int], None]  # plies played, games still going
-
-
-def play_shard(
-    config: Config, evaluator: Evaluator, seed: int, iteration: int, shard: int, progress: Progress | None = None
-) -> Shard:
+def play_shard(config: Config, evaluator: Evaluator, seed: int, iteration: int, shard: int) -> Shard:
     """Play the shard's games to their ends."""
     counts = _Counts(evaluator)
     settings, game, device = config.selfplay, evaluator.game, evaluator.device
@@ -78,8 +72,6 @@ def play_shard(
         made[going] = action
         moves.append(made)
         going = going[~game.finished(graph.states(graph.root[going]))]
-        if progress is not None:
-            progress(ply + 1, len(going))
         if not len(going):
             break
     if not moves:
