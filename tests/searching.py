@@ -17,9 +17,9 @@ from probzero.random_keys import key, mix, uniform
 from probzero.search.backends.base import Backend
 from probzero.search.backends.compiled import CompiledBackend
 from probzero.search.backends.tensor import Kernels, TensorBackend
-from probzero.search.choice import sample
 from probzero.search.evaluation import CachedEvaluation, Evaluate
 from probzero.search.graph import Graph
+from probzero.search.move_choice import sample
 
 CPU = torch.device("cpu")
 SYSTEMATIC = Search(splitting="systematic", temperature=1.0, cache=False)

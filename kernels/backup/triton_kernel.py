@@ -8,7 +8,7 @@ import triton.language as tl
 
 from probzero import wdl
 from probzero.errors import bad
-from probzero.kernels.backup.graph import TARGET, VALUE, BackupGraph
+from probzero.kernels.backup.backup_graph import TARGET, VALUE, BackupGraph
 from probzero.kernels.winner_prob.triton_kernel import block_size, node_weights
 
 _VALUE, _TARGET = tl.constexpr(VALUE), tl.constexpr(TARGET)

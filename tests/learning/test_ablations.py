@@ -20,8 +20,8 @@ from probzero.learning.selfplay import Shard, play_shard
 from probzero.learning.targets import extract
 from probzero.network.inference import Evaluator
 from probzero.network.model import build
-from probzero.search.choice import best
 from probzero.search.graph import Graph
+from probzero.search.move_choice import best
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

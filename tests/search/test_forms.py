@@ -20,9 +20,9 @@ from probzero.errors import ProbZeroError
 from probzero.games.base import Game
 from probzero.games.connect_four import ConnectFour
 from probzero.random_keys import key
-from probzero.search.backends import choose
 from probzero.search.backends.compiled import CompiledBackend
 from probzero.search.backends.tensor import TensorBackend
+from probzero.search.build import choose_backend
 
 pytestmark = pytest.mark.usefixtures("one_thread")  # small operations: more threads would wait for one another
 
@@ -144,8 +144,8 @@ def test_playouts_are_the_same_in_both_forms(rules: Game) -> None:
 
 def test_the_device_decides_which_form_it_is() -> None:
     rules = SMALL["othello 4"]
-    assert isinstance(choose(rules, CPU), CompiledBackend)
-    assert isinstance(choose(rules, torch.device("meta")), TensorBackend)
+    assert isinstance(choose_backend(rules, CPU), CompiledBackend)
+    assert isinstance(choose_backend(rules, torch.device("meta")), TensorBackend)
 
 
 class WithoutTensors(ConnectFour):
@@ -156,9 +156,9 @@ class WithoutTensors(ConnectFour):
 
 def test_the_tensor_form_of_a_game_that_has_none_is_refused() -> None:
     rules = WithoutTensors(width=4, height=4)
-    assert isinstance(choose(rules, CPU), CompiledBackend)
+    assert isinstance(choose_backend(rules, CPU), CompiledBackend)
     with pytest.raises(ProbZeroError, match=r"search: device cuda: expected cpu, as .* has no tensor form, found cuda"):
-        choose(rules, torch.device("cuda"))
+        choose_backend(rules, torch.device("cuda"))
 
 
 @every_form

@@ -13,8 +13,8 @@ from probzero import games as known_games
 from probzero.bits import popcount
 from probzero.config import Search
 from probzero.network.inference import Evaluation
-from probzero.search.choice import best
 from probzero.search.evaluation import CachedEvaluation
+from probzero.search.move_choice import best
 from probzero.search.particle import ParticleSearch
 
 pytestmark = pytest.mark.usefixtures("one_thread")  # small operations: more threads would wait for one another

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import probzero
-from probzero import compiled, games
+from probzero import games, templates
 from probzero.bits import pack
 from probzero.errors import ProbZeroError
 from probzero.games.base import Game
@@ -339,7 +339,7 @@ def test_a_game_without_a_promise_is_searched_in_the_order_of_its_moves() -> Non
     solver = Solver(game, threads=1)
     positions = rows(random_positions(game, range(0, 16), 10))
     expected = solver.label(positions, margins=False)
-    solver.loops = compiled.load("probzero.truth.solver", "connect_four_without_promise", rules=plain)
+    solver.loops = templates.load("probzero.truth.solver", "connect_four_without_promise", rules=plain)
     assert solver.loops.promise.py_func(None, 3) > solver.loops.promise.py_func(None, 4)
     solver.workspaces[0].table[:] = 0
     found = solver.label(positions, margins=False)

@@ -9,7 +9,7 @@ import torch
 from probzero.benchmarks.rows import Row
 from probzero.benchmarks.search import evaluator_of, played
 from probzero.config import Config
-from probzero.search.backends import choose
+from probzero.search.build import choose_backend
 from probzero.search.graph import Graph
 
 
@@ -17,7 +17,7 @@ def per_node(config: Config) -> Iterator[Row]:
     """Bytes of the search's arrays for each evaluated node of a shard, and what was used of them in all."""
     evaluator = evaluator_of(config)
     metrics = played(config, evaluator)
-    graph = Graph(choose(evaluator.game, evaluator.device), 1, 1024, "bench")
+    graph = Graph(choose_backend(evaluator.game, evaluator.device), 1, 1024, "bench")
     arrays, edges = [value for value in vars(graph).values() if isinstance(value, torch.Tensor)], len(graph.edge_child)
     node = sum(value.nbytes / 1024 for value in arrays if len(value) == 1024)
     node += (graph.table.keys.nbytes + graph.table.slots.nbytes) / 1024

@@ -19,8 +19,8 @@ from probzero.learning import selfplay
 from probzero.network.inference import Evaluator, resolve_device
 from probzero.network.model import build
 from probzero.random_keys import key
-from probzero.search.backends import choose
 from probzero.search.base import GraphSearch
+from probzero.search.build import choose_backend
 from probzero.search.evaluation import CachedEvaluation
 
 GAMES = (16, 64, 256, 1024)
@@ -39,7 +39,7 @@ def evaluator_of(config: Config) -> Evaluator:
 
 def parts_of(config: Config, evaluator: Evaluator) -> dict[str, list[tuple[Any, str]]]:
     """Return which methods make up each component, as (owner, name). Time goes to the innermost of them."""
-    backend, game = type(choose(evaluator.game, evaluator.device)), type(evaluator.game)
+    backend, game = type(choose_backend(evaluator.game, evaluator.device)), type(evaluator.game)
     return {
         "network": [(Evaluator, "__call__")],
         "cache": [(CachedEvaluation, "__call__")],

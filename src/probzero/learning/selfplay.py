@@ -20,8 +20,8 @@ from probzero.network.inference import Evaluator
 from probzero.random_keys import key, uniform
 from probzero.search.base import GraphSearch
 from probzero.search.build import SearchFactory
-from probzero.search.choice import sample
 from probzero.search.graph import Graph
+from probzero.search.move_choice import sample
 
 
 @dataclass(frozen=True)

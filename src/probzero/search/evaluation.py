@@ -9,7 +9,7 @@ import torch
 from probzero import wdl
 from probzero.network.inference import Evaluation
 from probzero.search.backends.base import Backend
-from probzero.search.table import KeyTable
+from probzero.search.key_table import KeyTable
 
 # States [n, W] and their legal moves [n, K], each row filled up with its first; priors come by listed move.
 Evaluate = Callable[[torch.Tensor, torch.Tensor], Evaluation]

@@ -17,7 +17,7 @@ import torch
 
 from probzero.random_keys import mix
 from probzero.search.arrays import GraphArrays
-from probzero.search.table import KeyTable
+from probzero.search.key_table import KeyTable
 
 if TYPE_CHECKING:
     from probzero.search.backends.base import Backend

@@ -16,9 +16,9 @@ from probzero import wdl
 from probzero.config import Search
 from probzero.search.arrays import ResultArrays, Scoring
 from probzero.search.base import GraphSearch
-from probzero.search.choice import Moves
 from probzero.search.evaluation import Evaluate
 from probzero.search.graph import Graph
+from probzero.search.move_choice import Moves
 
 
 class MctsSearch(GraphSearch):

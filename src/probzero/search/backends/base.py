@@ -13,8 +13,8 @@ from probzero.games.base import Game
 if TYPE_CHECKING:
     from probzero.network.inference import Evaluation
     from probzero.search.graph import Graph
+    from probzero.search.key_table import KeyTable
     from probzero.search.mcts import MctsSearch
-    from probzero.search.table import KeyTable
 
 
 class Leaves(NamedTuple):

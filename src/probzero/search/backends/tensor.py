@@ -10,18 +10,18 @@ import torch
 from probzero import wdl
 from probzero.errors import bad
 from probzero.games.base import Game, list_moves
-from probzero.kernels.backup.graph import BackupGraph
+from probzero.kernels.backup.backup_graph import BackupGraph
 from probzero.random_keys import key, mix, uniform
 from probzero.search.backends.base import Descent, Leaves, Paths, lacks
 from probzero.search.graph import NO_EDGE, Graph
+from probzero.search.key_table import EMPTY
 from probzero.search.scores import scores
 from probzero.search.splitting import SPLITTERS, Splitter
-from probzero.search.table import EMPTY
 
 if TYPE_CHECKING:
     from probzero.network.inference import Evaluation
+    from probzero.search.key_table import KeyTable
     from probzero.search.mcts import MctsSearch
-    from probzero.search.table import KeyTable
 
 BIDS = -(1 << 62)  # bids for a slot are below every entry
 

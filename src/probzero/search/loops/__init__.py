@@ -1,4 +1,4 @@
-"""The inner loops of searches, compiled for processors: templates, see `probzero.compiled`.
+"""The inner loops of searches, compiled for processors: templates, see `probzero.templates`.
 
 On a GPU a batch is a few large tensor operations (`backends/tensor.py`). On a processor the same operations are so
 small that calling them costs more than doing them: 20 games spend over half of their time on calls. So there the same

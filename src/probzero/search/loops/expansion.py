@@ -6,9 +6,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from probzero import compiled, wdl
+from probzero import templates, wdl
 
-table = compiled.load("probzero.search.loops.table")
+table = templates.load("probzero.search.loops.hashing")
 mixed, uniform, insert = table.mixed, table.uniform, table.insert
 
 rules = globals()["rules"]  # given by the loader
