@@ -186,7 +186,9 @@ def test_a_corrupt_checkpoint_is_refused(copy: Commands, capsys: pytest.CaptureF
 def test_a_checkpoint_for_another_board_is_refused(copy: Commands, capsys: pytest.CaptureFixture[str]) -> None:
     other = Commands(copy.folder, tiny(game={"size": 5}))
     before = files(copy.folder)
-    refused(other.selfplay(1), capsys, "0000.safetensors: size: expected 5, found 4")
+    refused(
+        other.selfplay(1), capsys, "game: expected {'name': 'othello', 'size': 5}, found {'name': 'othello', 'size': 4}"
+    )
     assert files(copy.folder) == before
 
 
@@ -283,7 +285,7 @@ def test_a_player_without_a_file_is_uct_only_with_a_search_of_its_own() -> None:
     assert isinstance(_player(settings, "uct", None, uct), SearchPlayer)
     with pytest.raises(ProbZeroError, match="player: nonsense"):
         _player(settings, "nonsense", None, None)
-    with pytest.raises(ProbZeroError, match="ucb1, the one that needs no network, found particle"):
+    with pytest.raises(ProbZeroError, match="ucb1, which needs no network, found particle"):
         _player(settings, "probzero", None, smoke.search)
 
 
