@@ -8,9 +8,9 @@ from pathlib import Path
 
 from probzero import config, study
 from probzero.commands import progress
-from probzero.config.document import reference
 from probzero.errors import bad
 from probzero.files import write_json, write_text
+from probzero.report.configuration import reference
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
 
 import torch
 from scipy.special import gammaincinv
@@ -10,10 +11,12 @@ from scipy.special import gammaincinv
 from probzero.config import Search
 from probzero.network.inference import Evaluation
 from probzero.random_keys import key, uniform
-from probzero.search.backends.base import Leaves
 from probzero.search.evaluation import Evaluate
 from probzero.search.graph import Graph
 from probzero.search.move_choice import Moves
+
+if TYPE_CHECKING:
+    from probzero.search.backends.base import Leaves
 
 SIMULATIONS_PER_LEAF = 4  # when leaves are counted: simulations that end in known positions need no evaluation
 

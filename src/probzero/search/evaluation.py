@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import torch
 
 from probzero import wdl
 from probzero.network.inference import Evaluation
-from probzero.search.backends.base import Backend
 from probzero.search.key_table import KeyTable
+
+if TYPE_CHECKING:
+    from probzero.search.backends.base import Backend
 
 # States [n, W] and their legal moves [n, K], each row filled up with its first; priors come by listed move.
 Evaluate = Callable[[torch.Tensor, torch.Tensor], Evaluation]
