@@ -8,7 +8,7 @@ from probzero import games
 from probzero.bits import popcount
 from probzero.config import Network, Training
 from probzero.games.base import Game
-from probzero.games.random_play import play_randomly
+from probzero.games.random_play import play_by_seed
 from probzero.learning.dataset import Samples
 from probzero.network.model import ProbZeroNet, build
 
@@ -21,7 +21,7 @@ SETTINGS = Training(
 
 def some_samples(count: int = 96, game: Game = GAME) -> Samples:
     """Positions of random play with made-up but learnable targets: the first legal move; win if ahead in discs."""
-    states = play_randomly(game, 20, 12, seed=1).states[2:].reshape(-1, 2)
+    states = play_by_seed(game, 20, 12, seed=1).states[2:].reshape(-1, 2)
     states = states[game.legal(states).any(1)][:count]
     assert len(states) == count
     mask = game.legal(states).astype(np.float32)

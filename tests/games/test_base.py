@@ -9,7 +9,7 @@ import torch
 from probzero import games
 from probzero.errors import ProbZeroError
 from probzero.games.base import list_moves
-from probzero.games.random_play import play_randomly
+from probzero.games.random_play import play_by_seed
 
 LEGAL = np.array(
     [
@@ -30,7 +30,7 @@ def test_legal_moves_are_listed_by_rising_action_and_filled_up_with_the_first(co
 
 def test_random_games_stay_where_they_end() -> None:
     game = games.make("connect_four", width=4, height=4)
-    played = play_randomly(game, games=20, plies=game.longest_game, seed=1)
+    played = play_by_seed(game, games=20, plies=game.longest_game, seed=1)
     assert played.states.shape == (17, 20, 2) and played.action.shape == (16, 20)
     for states, action, after in zip(played.states, played.action, played.states[1:], strict=False):
         legal = game.legal(states)
@@ -43,7 +43,7 @@ def test_random_games_stay_where_they_end() -> None:
 
 def test_random_games_differ_from_each_other_and_repeat_with_their_seed() -> None:
     game = games.make("othello", size=4)
-    once, again, other = (play_randomly(game, 20, 10, seed).action for seed in (1, 1, 2))
+    once, again, other = (play_by_seed(game, 20, 10, seed).action for seed in (1, 1, 2))
     assert np.array_equal(once, again) and not np.array_equal(once, other)
     assert len(np.unique(once, axis=1).T) > 10
 

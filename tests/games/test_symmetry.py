@@ -10,7 +10,7 @@ from probzero import games
 from probzero.bits import unpack
 from probzero.games import symmetry
 from probzero.games.base import Game
-from probzero.games.random_play import play_randomly
+from probzero.games.random_play import play_by_seed
 
 SIZES = (4, 5, 6, 8)
 EVERY = np.arange(8)
@@ -24,7 +24,7 @@ def othello(size: int) -> Game:
 def random_play(size: int, count: int = 40) -> np.ndarray:
     """All unfinished positions of random games."""
     rules = othello(size)
-    played = play_randomly(rules, count, rules.longest_game, seed=size)
+    played = play_by_seed(rules, count, rules.longest_game, seed=size)
     return played.states[:-1][played.action >= 0]
 
 

@@ -10,7 +10,7 @@ from searching import play_games, searching
 
 from probzero import games
 from probzero.games.othello import Othello
-from probzero.games.random_play import play_randomly
+from probzero.games.random_play import play_by_seed
 
 
 class ArraysAlone(Othello):
@@ -38,7 +38,7 @@ def _array(given: Any) -> np.ndarray:
 
 def test_tensors_of_a_processor_give_the_tensors_that_arrays_would() -> None:
     game, other = ArraysAlone(4), games.make("othello", size=4)
-    played = play_randomly(other, 20, 6, seed=3)
+    played = play_by_seed(other, 20, 6, seed=3)
     states, actions = torch.from_numpy(played.states[-2]), torch.from_numpy(played.action[-1])
     assert torch.equal(game.legal(states), other.legal(states))
     assert torch.equal(game.play(states, actions), other.play(states, actions))

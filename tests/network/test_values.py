@@ -20,7 +20,7 @@ from probzero import games
 from probzero.config import Network, Training
 from probzero.errors import ProbZeroError
 from probzero.games.base import list_moves
-from probzero.games.random_play import play_randomly
+from probzero.games.random_play import play_by_seed
 from probzero.learning.dataset import Samples
 from probzero.learning.loss import Batch, agreements, losses
 from probzero.learning.training import train
@@ -61,7 +61,7 @@ def network(request: pytest.FixtureRequest) -> Network:
 
 def positions(count: int) -> tuple[Tensor, Tensor]:
     """Positions of random play on 5×5 boards and their legal moves [count, A], one at least."""
-    states = play_randomly(GAME, 20, 12, seed=1).states[2:].reshape(-1, 2)
+    states = play_by_seed(GAME, 20, 12, seed=1).states[2:].reshape(-1, 2)
     states = states[GAME.legal(states).any(1)][:count]
     assert len(states) == count
     return torch.from_numpy(states), torch.from_numpy(GAME.legal(states))

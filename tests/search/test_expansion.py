@@ -12,7 +12,7 @@ from searching import FORMS, backend_of
 from probzero import games as known_games
 from probzero.errors import ProbZeroError
 from probzero.games.base import Game
-from probzero.games.random_play import play_randomly
+from probzero.games.random_play import play_by_seed
 from probzero.network.inference import Evaluation
 from probzero.search.backends.base import Leaves
 from probzero.search.graph import Graph
@@ -28,7 +28,7 @@ every_board = pytest.mark.parametrize("rules", BOARDS.values(), ids=BOARDS)
 
 def positions(rules: Game) -> torch.Tensor:
     """Positions [n, W] of random games to their ends, finished ones among them."""
-    played = play_randomly(rules, 12, rules.longest_game, seed=rules.shape.width)
+    played = play_by_seed(rules, 12, rules.longest_game, seed=rules.shape.width)
     return torch.from_numpy(np.unique(played.states.reshape(-1, rules.words), axis=0))
 
 

@@ -17,7 +17,7 @@ from probzero.bits import popcount
 from probzero.config import Network, Search, Training
 from probzero.errors import ProbZeroError
 from probzero.games import make
-from probzero.games.random_play import play_randomly
+from probzero.games.random_play import play_by_seed
 from probzero.network.inference import Evaluation
 from probzero.search.build import SearchFactory
 from probzero.truth.blunders import count_blunders, read_games
@@ -183,7 +183,7 @@ def test_labels_of_connect_four_are_those_of_plain_minimax(tmp_path: Path) -> No
 
 def test_blunders_are_counted_as_plain_minimax_counts_them() -> None:
     game = make("othello", size=4)
-    played = play_randomly(game, 30, game.longest_game, seed=9)
+    played = play_by_seed(game, 30, game.longest_game, seed=9)
     rows = [row[row >= 0].tolist() for row in played.action.T]
     games = pd.DataFrame(
         {

@@ -8,7 +8,7 @@ import numpy as np
 
 from probzero.errors import bad
 from probzero.games.base import Game
-from probzero.games.random_play import play_randomly
+from probzero.games.random_play import play_by_seed
 
 ATTEMPTS_PER_OPENING = 200
 
@@ -26,7 +26,7 @@ class Openings:
 
 def random_openings(game: Game, count: int, plies: int, seed: int) -> Openings:
     """Return `count` unfinished positions after `plies` random plies, no two the same up to symmetry."""
-    played = play_randomly(game, count * ATTEMPTS_PER_OPENING, plies, seed)
+    played = play_by_seed(game, count * ATTEMPTS_PER_OPENING, plies, seed)
     going = ~game.finished(played.states[-1])
     states, moves = played.states[-1][going], played.action.T[going]
     first = np.unique(game.canonical(states), axis=0, return_index=True)[1]

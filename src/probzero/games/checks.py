@@ -10,7 +10,7 @@ import torch
 from probzero import games
 from probzero.errors import ProbZeroError, bad
 from probzero.games.base import Game
-from probzero.games.random_play import play_randomly
+from probzero.games.random_play import play_by_seed
 
 
 class Sample(NamedTuple):
@@ -63,7 +63,7 @@ def _starts(game: Game) -> None:
 
 
 def _sample(game: Game, count: int, seed: int) -> Sample:
-    played = play_randomly(game, count, game.longest_game, seed).states
+    played = play_by_seed(game, count, game.longest_game, seed).states
     _need(game, not game.legal(played[-1]).any(), f"games of at most {game.longest_game} plies", "a longer one")
     states = np.unique(played.reshape(-1, game.words), axis=0)
     legal = game.legal(states)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -16,16 +17,24 @@ class Games(NamedTuple):
     action: np.ndarray  # [plies, n] int64, −1 after the end
 
 
-def play_randomly(game: Game, games: int, plies: int, seed: int) -> Games:
-    """Play `games` games from the start for `plies` plies, or to their ends."""
-    rng = np.random.default_rng(seed)
+def play_randomly(game: Game, games: int, plies: int, draw: Callable[[int], np.ndarray]) -> Games:
+    """Play `games` games from the start for `plies` plies, or to their ends.
+
+    At ply p the legal action with the largest number of draw(p) [games, A], from 0 to 1, is played.
+    """
     states = np.empty((plies + 1, games, game.words), dtype=np.int64)
     action = np.empty((plies, games), dtype=np.int64)
     states[0] = game.start()
     for ply in range(plies):
         legal = game.legal(states[ply])
         going = legal.any(1)
-        action[ply] = np.where(legal, rng.random(legal.shape), -1.0).argmax(1)
+        action[ply] = np.where(legal, draw(ply), -1.0).argmax(1)
         states[ply + 1] = np.where(going[:, None], game.play(states[ply], action[ply]), states[ply])
         action[ply, ~going] = -1
     return Games(states, action)
+
+
+def play_by_seed(game: Game, games: int, plies: int, seed: int) -> Games:
+    """Play randomly with the draws of numpy's generator."""
+    rng = np.random.default_rng(seed)
+    return play_randomly(game, games, plies, lambda ply: rng.random((games, game.actions)))

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 import torch
 
@@ -13,6 +14,7 @@ from probzero.arms import ARMS, load
 from probzero.config import Config, SelfPlay
 from probzero.errors import bad
 from probzero.games.base import Game
+from probzero.games.random_play import play_randomly
 from probzero.learning.dataset import Samples
 from probzero.learning.record import Position, Record
 from probzero.learning.resignation import Resignation
@@ -134,19 +136,16 @@ class _Opening(NamedTuple):
 
 def _openings(game: Game, most: int, game_key: torch.Tensor) -> _Opening:
     """Play between 0 and `most` random plies in each game, as its key says, stopping short of a finished game."""
-    states = torch.from_numpy(game.start()).to(game_key.device).repeat(len(game_key), 1)
-    plies = (uniform(game_key ^ key("random plies")) * (most + 1)).long()
-    moves = torch.full((len(game_key), most), -1, device=game_key.device)
-    actions = torch.arange(game.actions, device=game_key.device)
-    for ply in range(most):
-        drawn = uniform((game_key ^ key("random ply", ply))[:, None], actions)
-        action = torch.where(game.legal(states), drawn, -1.0).argmax(1)
-        after = game.play(states, action)
-        play = (plies > ply) & ~game.finished(after)
-        plies = torch.where(play, plies, 0)  # once stopped, stopped for good
-        moves[play, ply] = action[play]
-        states = torch.where(play[:, None], after, states)
-    return _Opening(states, moves)
+    keys, actions = game_key.cpu(), torch.arange(game.actions)
+    wanted = (uniform(keys ^ key("random plies")) * (most + 1)).long().numpy()
+    played = play_randomly(
+        game, len(keys), most, lambda ply: uniform((keys ^ key("random ply", ply))[:, None], actions).numpy()
+    )
+    unfinished = ~game.finished(played.states.reshape(-1, game.words)).reshape(most + 1, -1)
+    plies = np.minimum(wanted, unfinished.sum(0) - 1)
+    states = played.states[plies, np.arange(len(keys))]
+    moves = np.where(np.arange(most) < plies[:, None], played.action.T, -1)
+    return _Opening(*(torch.from_numpy(part).to(game_key.device) for part in (states, moves)))
 
 
 def _games(

@@ -12,7 +12,7 @@ import pandas as pd
 
 from probzero.errors import bad
 from probzero.games.base import Game
-from probzero.games.random_play import play_randomly
+from probzero.games.random_play import play_by_seed
 from probzero.tables import read_table
 from probzero.truth.labels import Solver, check_solvable, decisive, keeps_result
 
@@ -30,7 +30,7 @@ GAMES_PER_POSITION = 40  # random games played for each position wanted of a str
 
 def from_random_play(game: Game, per_stratum: int, seed: int) -> np.ndarray:
     """Return states [n, words] of random games, at most `per_stratum` a phase, distinct up to symmetry."""
-    played = play_randomly(game, GAMES_PER_POSITION * per_stratum, game.longest_game, seed)
+    played = play_by_seed(game, GAMES_PER_POSITION * per_stratum, game.longest_game, seed)
     return stratified(game, played.states.reshape(-1, game.words), per_stratum, seed)
 
 
