@@ -130,12 +130,6 @@ def to_csv(rows: list[Usage]) -> str:
     return text.getvalue()
 
 
-def to_table(rows: list[Usage]) -> str:
-    lines = [[field.name for field in fields(Usage)], *([str(cell) for cell in asdict(row).values()] for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines)
-
-
 def _signature(function: Any, types: str) -> dict[str, str]:
     """Return the argument types by name; the arguments left over are the constants."""
     names = function.arg_names
@@ -181,7 +175,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--assembly", type=Path, metavar="FOLDER", help="also write the assembly of each kernel there")
     options = parser.parse_args(arguments)
     rows = report(options.assembly)
-    print(to_table(rows))
+    print(to_csv(rows), end="")
     if options.output is not None:
         files.write_text(options.output, to_csv(rows))
 

@@ -183,7 +183,10 @@ def without(measures: pd.DataFrame, **values: object) -> pd.DataFrame:
     [
         (lambda measures: measures.drop(columns="cache_hits"), "column cache_hits: expected present"),
         (lambda measures: without(measures, variant="probzero"), "expected probzero, the reference, among them"),
-        (lambda measures: without(measures, variant="uct", seed=0), "measures: uct: expected seeds 0, 1, found 1"),
+        (
+            lambda measures: without(measures, variant="uct", seed=0),
+            "uct, particles 10, iteration 0, seed 0: expected 10 positions of 4 discs, as of probzero, found 0",
+        ),
         (
             lambda measures: pd.concat([measures, measures[:1]]),
             "particles 10, iteration 1, seed 0, phase 4: expected once",
@@ -204,7 +207,7 @@ def without(measures: pd.DataFrame, **values: object) -> pd.DataFrame:
         (lambda measures: measures.assign(seed=measures["seed"] + 0.5), "line 2: column seed: expected a whole number"),
         (
             lambda measures: without(measures, iteration=2, seed=0),
-            "particles 0, iteration 2: expected 2 seeds, found 1",
+            "particles 0, iteration 2, seed 0: expected 10 positions of 4 discs, as of probzero, found 0",
         ),
         (
             lambda measures: without(measures, variant="probzero", particles=0),
@@ -244,7 +247,7 @@ def test_the_command_leaves_every_table_and_figure_and_a_summary(tmp_path: Path,
         found = {path.name for path in (tmp_path / folder).iterdir()}
         assert found == {f"{name}.{kind}" for name in names for kind in kinds}
     said = capsys.readouterr().out
-    assert "raw policy: probzero keeps" in said and "alphazero reaches 95 %" in said
+    assert "lead of probzero (points)" in said and "seeds that reach it" in said
 
 
 def test_tables_do_not_depend_on_the_order_of_files(tmp_path: Path, monkeypatch) -> None:

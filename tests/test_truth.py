@@ -12,7 +12,7 @@ import torch
 from oracles.slow_connect_four import SlowConnectFour
 from oracles.slow_othello import SlowOthello
 
-from probzero import wdl
+from probzero import config, wdl
 from probzero.bits import popcount
 from probzero.config import Network, Search, Training
 from probzero.errors import ProbZeroError
@@ -29,6 +29,7 @@ from probzero.truth.positions import from_random_play, labelled, move_masks, rea
 
 GAME = make("othello", size=5)
 CONNECT_FOUR = make("connect_four", width=4, height=4)
+SMOKE = config.load(Path(__file__).parents[1] / "config" / "smoke.yaml")
 SEARCH = Search(splitting="systematic", temperature=1.0, cache=True)
 
 
@@ -105,9 +106,9 @@ def test_evaluation_sets_survive_the_round_trip_and_damage_is_refused(positions:
 
 @pytest.mark.parametrize(("wrong", "raw"), [(False, 1.0), (True, 0.0)])
 def test_an_oracle_keeps_every_result_and_its_opposite_none(positions: pd.DataFrame, wrong: bool, raw: float) -> None:
-    table = kept_table(
-        SearchFactory(GAME, Oracle(wrong), SEARCH, 200_000, "capacity"), Oracle(wrong), positions, 8, [2, 4], 0
-    )
+    truth = SMOKE.changed(truth={"particles": 8, "batches": (2, 4)}).truth
+    factory = SearchFactory(GAME, Oracle(wrong), SEARCH, 200_000, "capacity")
+    table = kept_table(factory, Oracle(wrong), positions, truth, 0)
     shares = table.groupby("particles")[["kept", "positions"]].sum()
     assert list(shares.index) == [0, 16, 32]
     assert shares.loc[0, "kept"] / shares.loc[0, "positions"] == raw

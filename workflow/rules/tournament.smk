@@ -23,7 +23,7 @@ def match_commands(wildcards, players, outputs):
         first, *others = ["=".join([name, *checkpoints(wildcards, [name])]) for name in row(player)]
         named = ["--player", first, "--against", *others, "--output", output]
         commands.append(shlex.join(["match", "--config", config, "--seed", wildcards.seed, *named]))
-    return " --then ".join(commands)
+    return "; python -m probzero ".join(commands)
 
 
 rule match:
@@ -67,4 +67,4 @@ if len(ANCHORS) > 1:
         params:
             commands=lambda wildcards, output: match_commands(wildcards, ANCHORS[1:], output),
         shell:
-            "python -m probzero {params.commands} 2>&1 | tee {log:q}"
+            "{{ python -m probzero {params.commands}; }} 2>&1 | tee {log:q}"

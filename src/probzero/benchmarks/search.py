@@ -16,6 +16,7 @@ from probzero.benchmarks.rows import Row
 from probzero.config import Config
 from probzero.games.base import Game
 from probzero.learning import selfplay
+from probzero.learning.training import train
 from probzero.network.inference import Evaluator, resolve_device
 from probzero.network.model import build
 from probzero.random_keys import key
@@ -70,6 +71,16 @@ def components(config: Config) -> Iterator[Row]:
     for name, spent in watch.seconds.items():
         yield Row("self-play", config.name, f"share of time: {name}", spent / seconds)
     yield Row("self-play", config.name, "share of time: all else", 1 - sum(watch.seconds.values()) / seconds)
+
+
+def training(config: Config) -> Iterator[Row]:
+    """Samples per second of an iteration that learns from the samples of one shard, as in a run."""
+    evaluator = evaluator_of(config)
+    torch.set_num_threads(config.training.threads)
+    samples = selfplay.play_shard(config, evaluator, seed=0, iteration=1, shard=0).samples
+    model = build(evaluator.game.shape, config.network, key(config.experiment, "bench"))
+    _, metrics = train(model, {}, [samples], config.training, evaluator.game, 1, 0)
+    yield Row("training", config.name, "training", metrics["samples_per_second"], "samples/s")
 
 
 class Stopwatch:

@@ -28,15 +28,3 @@ def player(text: str) -> tuple[str, Path | None]:
     if not name or (equals and not path):
         raise argparse.ArgumentTypeError(f"expected NAME or NAME=PATH, found {text!r}")
     return name, Path(path) if path else None
-
-
-def csv_path(text: str) -> Path:
-    """Parse the path of a table; its Markdown twin goes beside it."""
-    if not text.endswith(".csv"):
-        raise argparse.ArgumentTypeError(f"expected a name that ends in .csv, found {text!r}")
-    return Path(text)
-
-
-def add_table(parser: argparse.ArgumentParser, name: str, summary: str) -> None:
-    summary = f"where to write: {summary} (.md goes beside it)"
-    parser.add_argument(name, required=True, type=csv_path, metavar="CSV", help=summary)

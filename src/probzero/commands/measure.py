@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> None:
         if iteration not in costs.index:
             raise bad("measures", "--selfplay, --training", f"metrics up to iteration {iteration}", costs.index.max())
         factory = SearchFactory(game, evaluator, settings.search, truth.capacity, "truth.capacity")
-        kept = kept_table(factory, evaluator, positions, truth.particles, truth.batches, args.seed)
+        kept = kept_table(factory, evaluator, positions, truth, args.seed)
         kept = kept.groupby(["particles", "phase"])[["positions", "kept"]].sum().reset_index()
         parts.append(kept.assign(iteration=iteration))
     table = pd.concat(parts, ignore_index=True).merge(costs, left_on="iteration", right_index=True)

@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> None:
     evaluator = Evaluator(model, game, resolve_device(truth.device))
     positions = read_positions(args.positions, game)
     factory = SearchFactory(game, evaluator, settings.search, truth.capacity, "truth.capacity")
-    kept = kept_table(factory, evaluator, positions, truth.particles, truth.batches, args.seed)
+    kept = kept_table(factory, evaluator, positions, truth, args.seed)
     calibration = calibration_table(evaluator, game, positions)
     player = SearchPlayer(factory, truth.particles, truth.batches[-1])  # the largest budget plays
     openings = key(settings.experiment, args.seed, "perfect")

@@ -37,7 +37,7 @@ MATCHES = {
 def collect_training(paths: Iterable[str | Path]) -> pd.DataFrame:
     """Return one row per iteration from the metrics that training left, ordered by iteration."""
     table = pd.DataFrame([_metrics(path, TRAINING) for path in paths], columns=list(TRAINING))
-    _check_once(table, ["iteration"], "training metrics")
+    check_once(table, ["iteration"], "training metrics")
     return table.sort_values("iteration", ignore_index=True)
 
 
@@ -50,7 +50,7 @@ def collect_selfplay(paths: Iterable[str | Path]) -> pd.DataFrame:
     """
     keys = ("iteration", "shard", "mean_plies", *SHARD_SUMS)
     shards = pd.DataFrame([_metrics(path, keys) for path in paths], columns=list(keys))
-    _check_once(shards, ["iteration", "shard"], "self-play metrics")
+    check_once(shards, ["iteration", "shard"], "self-play metrics")
     idle = shards.loc[(shards["seconds"] == 0) | (shards["leaf_evaluations"] == 0), "iteration"]
     if len(idle):
         raise bad("self-play metrics", f"iteration {idle.iloc[0]}", "seconds and leaf_evaluations above 0", 0)
@@ -78,7 +78,7 @@ def read_matches(paths: Iterable[str | Path]) -> pd.DataFrame:
     if not frames:
         raise bad("matches", "files", "one or more", "none")
     games = pd.concat(frames, ignore_index=True)
-    _check_once(games, ["first", "second", "opening"], "matches")
+    check_once(games, ["first", "second", "opening"], "matches")
     return games
 
 
@@ -105,7 +105,7 @@ def _read_match(path: Path) -> pd.DataFrame:
     return games
 
 
-def _check_once(table: pd.DataFrame, columns: list[str], what: str) -> None:
+def check_once(table: pd.DataFrame, columns: list[str], what: str) -> None:
     twice = table.duplicated(columns)
     if twice.any():
         where = ", ".join(f"{column} {table.loc[twice, column].iloc[0]}" for column in columns)
