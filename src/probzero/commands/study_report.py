@@ -9,7 +9,7 @@ from probzero.commands import arguments
 from probzero.report.study import figures
 from probzero.report.study.inputs import read_results
 from probzero.report.study.tables import study_tables
-from probzero.report.study.text import readable, write_tables
+from probzero.report.tables import markdown, write_table
 from probzero.study import descriptions
 
 
@@ -28,10 +28,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     found = read_results(args.measures, args.ratings, descriptions(args.study))
     tables = study_tables(found)
-    write_tables(tables, found.reference, args.tables)
+    for name, table in tables.items():
+        write_table(table, args.tables / f"{name}.csv")
     figures.plot_truth(found, tables["curves"], args.figures / "study_truth")
     figures.plot_variants(found, tables["curves"], args.figures / "study_variants")
     figures.plot_ablations(found, tables["ablations"], args.figures / "study_ablations")
     figures.plot_elo(found, tables["elo"], args.figures / "study_elo")
     for name in ("final", "efficiency"):
-        print(readable(name, tables[name], found.reference))
+        print(markdown(tables[name]))

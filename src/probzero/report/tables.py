@@ -124,10 +124,10 @@ def _metrics(path: str | Path, keys: Iterable[str]) -> dict[str, Any]:
     return {key: found[key] for key in keys}
 
 
-def write_table(table: pd.DataFrame, path: Path, readable: str | None = None) -> None:
+def write_table(table: pd.DataFrame, path: Path) -> None:
     """Write a table as CSV, with six significant digits, and beside it as Markdown, rounded for reading."""
     files.write_text(path, table.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
-    files.write_text(path.with_suffix(".md"), (markdown(table) if readable is None else readable) + "\n")
+    files.write_text(path.with_suffix(".md"), markdown(table) + "\n")
 
 
 def markdown(table: pd.DataFrame) -> str:
@@ -137,15 +137,15 @@ def markdown(table: pd.DataFrame) -> str:
     return tabulate(cells, headers="keys", tablefmt="github", disable_numparse=True, colalign=align)
 
 
-# The end of a column's name says what kind of number it holds; the first that fits counts.
+# The end of a column's name, without _low and _high, says what kind of number it holds; the first that fits counts.
 _FORMATS: tuple[tuple[tuple[str, ...], Callable[[float], str]], ...] = (
     (("superiority",), lambda value: "> 0.999" if value > 0.9995 else "< 0.001" if value < 0.0005 else f"{value:.3f}"),
     (
-        ("score", "score_low", "score_high", "share", "share_low", "share_high", "accuracy", "agreement"),
+        ("score", "share", "lead", "raw_effect", "searched_effect", "accuracy", "agreement"),
         "{:.3f}".format,
     ),
     (("loss", "norm"), "{:.4f}".format),
-    (("rating", "difference", "low", "high", "error", "per_second"), "{:.0f}".format),
+    (("rating", "elo_effect", "difference", "field", "low", "high", "error", "per_second"), "{:.0f}".format),
     (("seconds", "plies"), "{:.1f}".format),
 )
 
@@ -157,7 +157,8 @@ def _cell(column: str, value: Any) -> str:
         return "yes" if value else "no"
     if not isinstance(value, float):
         return str(value)
+    kind = column.removesuffix("_low").removesuffix("_high")
     for endings, form in _FORMATS:
-        if column.endswith(endings):
+        if kind.endswith(endings):
             return re.sub(r"^-(?=[0.]+$)", "", form(value))  # no "-0"
-    return f"{value:.4g}"
+    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
