@@ -14,7 +14,7 @@ from oracles.slow_othello import SlowOthello
 
 from probzero import config, wdl
 from probzero.bits import popcount
-from probzero.config import Network, Search, Training
+from probzero.config import Search
 from probzero.errors import ProbZeroError
 from probzero.games import make
 from probzero.games.random_play import play_randomly
@@ -234,12 +234,11 @@ def test_the_ceiling_never_learns_from_held_out_positions_in_any_turn(positions:
 
 
 def test_the_ceiling_learns_exact_labels(positions: pd.DataFrame) -> None:
-    settings = Training(
-        iterations=1, batch_size=64, samples=0, learning_rate=3e-3, final_learning_rate=1e-3, weight_decay=0.0,
-        gradient_clip=1.0, symmetries=True, replay_window=1, visit_exponent=0.5, device="cpu", threads=1,
-    )  # fmt: skip
     samples = exact_samples(GAME, states_of(GAME, positions), threads=1)
     assert np.allclose(samples.policy.sum(1), 1) and (samples.policy[samples.mask == 0] == 0).all()
-    network, held_out = Network(blocks=1, channels=8), states_of(GAME, positions)
-    _, metrics = train_ceiling(GAME, network, settings, held_out, 12, 4000, seed_key=3)
+    settings = SMOKE.changed(
+        network={"blocks": 1, "channels": 8}, truth={"ceiling_per_stratum": 12, "ceiling_samples": 4000},
+        training={"batch_size": 64, "learning_rate": 3e-3, "final_learning_rate": 1e-3, "weight_decay": 0.0},
+    )  # fmt: skip
+    _, metrics = train_ceiling(GAME, settings, states_of(GAME, positions), seed_key=3)
     assert metrics["samples"] == 4000 and metrics["policy_agreement"] > 0.3

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import torch
 
-from probzero.benchmarks.positions import random_positions
 from probzero.benchmarks.rows import Row, speed
+from probzero.benchmarks.search import random_positions
 from probzero.config import Network
 from probzero.games.base import Game, Shape, list_moves
 from probzero.network.inference import Evaluator

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Collection
 from pathlib import Path
+
+from probzero import config, games
+from probzero.config import Config
+from probzero.games.base import Game
 
 
 def add_config(parser: argparse.ArgumentParser) -> None:
@@ -28,3 +33,9 @@ def player(text: str) -> tuple[str, Path | None]:
     if not name or (equals and not path):
         raise argparse.ArgumentTypeError(f"expected NAME or NAME=PATH, found {text!r}")
     return name, Path(path) if path else None
+
+
+def load(args: argparse.Namespace, needs: Collection[str]) -> tuple[Config, Game]:
+    """Return these parts of the configuration, the game among them, and its game."""
+    settings = config.load(args.config, needs)
+    return settings, games.make(settings.game.name, **settings.game.options)

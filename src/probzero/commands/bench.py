@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from probzero import config
-from probzero.benchmarks import memory, network, roofline, search
+from probzero.benchmarks import network, roofline, search
 from probzero.benchmarks.rows import Row
 from probzero.benchmarks.selfplay import measure
 from probzero.commands import arguments
@@ -44,7 +44,7 @@ def _parts(settings: list[Config]) -> Iterator[Row]:
     for setting in settings:
         yield from search.components(setting)
     for setting in settings:
-        yield from memory.per_node(setting)
+        yield from search.per_node(setting)
     games = [search.game_of(setting) for setting in settings]
     for setting, game in zip(settings, games, strict=True):
         yield from network.inference(game, setting.network)

@@ -8,7 +8,6 @@ from pathlib import Path
 import pandas as pd
 import torch
 
-from probzero import config, games
 from probzero.commands import arguments, progress
 from probzero.errors import bad
 from probzero.files import write_csv
@@ -36,8 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    settings = config.load(args.config, NEEDS)
-    truth, game = settings.truth, games.make(settings.game.name, **settings.game.options)
+    settings, game = arguments.load(args, NEEDS)
+    truth = settings.truth
     torch.set_num_threads(truth.threads)
     positions = read_positions(args.positions, game)
     costs = cumulative_costs(args.selfplay, args.training)

@@ -78,19 +78,11 @@ def kept_summary(kept: pd.DataFrame, selfplay: pd.DataFrame, by: list[str]) -> p
 
 def calibration_summary(calibration: pd.DataFrame) -> pd.DataFrame:
     """Return Brier score and log loss of each player's value and reward head, over all sources."""
-    groups = ["player", "iteration", "head"]
-    sums = (
-        calibration.groupby(groups, dropna=False, sort=False)[["predictions", "brier", "log_loss"]].sum().reset_index()
-    )
-    positions = sums["predictions"] / 3  # each position is a prediction of win, of draw and of loss
-    return pd.DataFrame(
-        {
-            **{name: sums[name] for name in groups},
-            "positions": positions.round().astype(int),
-            "brier": sums["brier"] / positions,
-            "log_loss": sums["log_loss"] / positions,
-        }
-    )
+    groups = calibration.groupby(["player", "iteration", "head"], dropna=False, sort=False)
+    sums = groups[["predictions", "brier", "log_loss"]].sum().reset_index().rename(columns={"predictions": "positions"})
+    positions = sums["positions"] / 3  # each position is a prediction of win, of draw and of loss
+    means = {name: sums[name] / positions for name in ("brier", "log_loss")}
+    return sums.assign(positions=positions.round().astype(int), **means)
 
 
 def reliability(calibration: pd.DataFrame, player: str) -> pd.DataFrame:
@@ -110,11 +102,8 @@ def perfect_summary(games: pd.DataFrame) -> pd.DataFrame:
     table = games.assign(
         begins=np.where(games["opening"] < 0, "start", "openings"), won=games["result"] > 0, drawn=games["result"] == 0
     )
-    groups = ["player", "iteration", "begins"]
-    counts = table.groupby(groups, dropna=False, sort=False)[["won", "drawn"]].agg(["sum", "size"])
-    summary = pd.DataFrame(
-        {"games": counts["won", "size"], "won": counts["won", "sum"], "drawn": counts["drawn", "sum"]}
-    ).reset_index()
+    groups = table.groupby(["player", "iteration", "begins"], dropna=False, sort=False)
+    summary = groups.agg(games=("won", "size"), won=("won", "sum"), drawn=("drawn", "sum")).reset_index()
     summary["won_share"] = summary["won"] / summary["games"]
     summary["share_low"], summary["share_high"] = wilson(summary["won_share"], summary["games"], NORMAL)
     return summary
