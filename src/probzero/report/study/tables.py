@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from probzero.arena.elo import Estimate
-from probzero.report.efficiency import ROUNDING, THRESHOLDS
 from probzero.report.study import statistics
 from probzero.report.study.inputs import COSTS, RAW, Results, Shares
+from probzero.report.truth import ROUNDING, THRESHOLDS
 from probzero.study import ABLATION
 
 EQUAL = ("games", "leaf_evaluations_per_move", "samples_seen")  # what variants should have spent alike
