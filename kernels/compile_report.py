@@ -9,16 +9,16 @@ Spills are the bytes stored to and loaded from spilled registers (NVIDIA) or the
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import os
 import re
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from probzero import files
 from probzero.errors import bad
@@ -99,15 +99,10 @@ def compile_for(variant: Variant, target: str) -> Any:
     )
 
 
-def assembly(compiled: Any, target: str) -> str:
-    """Return the assembler text of a compiled kernel."""
-    return compiled.asm["ptx" if TARGETS[target][0] == "cuda" else "amdgcn"]
-
-
 def usage(variant: Variant, target: str, folder: Path | None = None) -> Usage:
     """Compile the variant for the target and read off registers, memory and spills; keep the assembly in `folder`."""
     compiled = compile_for(variant, target)
-    text = assembly(compiled, target)
+    text = compiled.asm["ptx" if TARGETS[target][0] == "cuda" else "amdgcn"]
     block, warps = variant.constants["BLOCK_K"], variant.options["num_warps"]
     if folder is not None:
         files.write_text(folder / f"{variant.name}-{block}-{target}.s", text)
@@ -120,20 +115,6 @@ def report(folder: Path | None = None) -> list[Usage]:
     if os.environ.get("TRITON_INTERPRET", "0") not in ("", "0"):
         raise bad("compile report", "TRITON_INTERPRET", "unset (the interpreter cannot compile)", "set")
     return [usage(variant, target, folder) for variant in variants() for target in TARGETS]
-
-
-def to_csv(rows: list[Usage]) -> str:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, [field.name for field in fields(Usage)], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(asdict(row) for row in rows)
-    return text.getvalue()
-
-
-def to_table(rows: list[Usage]) -> str:
-    lines = [[field.name for field in fields(Usage)], *([str(cell) for cell in asdict(row).values()] for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines)
 
 
 def _signature(function: Any, types: str) -> dict[str, str]:
@@ -181,9 +162,10 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--assembly", type=Path, metavar="FOLDER", help="also write the assembly of each kernel there")
     options = parser.parse_args(arguments)
     rows = report(options.assembly)
-    print(to_table(rows))
+    table = pd.DataFrame(rows)
+    print(table.to_string(index=False))
     if options.output is not None:
-        files.write_text(options.output, to_csv(rows))
+        files.write_csv(options.output, table)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from probzero.__main__ import main
 from probzero.report import paper, style
 from probzero.report.study.inputs import read_results
 from probzero.report.study.tables import study_tables
-from probzero.report.study.text import write_tables
+from probzero.report.tables import write_table
 from probzero.study import descriptions
 
 ROOT = Path(__file__).parent.parent
@@ -170,7 +170,8 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ratings.append(folder / f"ratings-{seed}.csv")
         made_study.ratings(seed, variants).to_csv(ratings[-1], index=False)
     record = made_study.write_record(folder / "config.json", variants)
-    write_tables(study_tables(read_results(measures, ratings, descriptions(record))), "probzero", folder / "tables")
+    for name, table in study_tables(read_results(measures, ratings, descriptions(record))).items():
+        write_table(table, folder / "tables" / f"{name}.csv")
     (folder / "positions.csv").write_text(
         "source,phase,own,opp,result,decisive,keeping,losing\nrandom,4,2176,4160,1,1,d3 c4,b1 a2\n", encoding="utf-8"
     )

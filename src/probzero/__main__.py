@@ -1,8 +1,4 @@
-"""The command line. Each command is a module of `probzero.commands`, imported only when it is called: torch is slow.
-
-Several commands, with `--then` between them, run one after another in one process, up to the first that fails: starting
-Python and importing libraries takes longer than many a short command does.
-"""
+"""The command line. Each command is a module of `probzero.commands`, imported only when it is called: torch is slow."""
 
 from __future__ import annotations
 
@@ -37,7 +33,6 @@ COMMANDS = {
     "bench": "measure the speed of self-play beside that of its network",
 }
 FAILURE = 2
-THEN = "--then"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -48,25 +43,15 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the commands; return the status for the shell."""
+    """Run a command; return the status for the shell."""
     try:
-        return _run_all(list(sys.argv[1:] if arguments is None else arguments))
+        return _run(list(sys.argv[1:] if arguments is None else arguments))
     except ProbZeroError as error:
         return _fail(error)
     except OSError as error:  # no room on the disk, no permission, …
         return _fail(error)
     except KeyboardInterrupt:
         return 130
-
-
-def _run_all(arguments: list[str]) -> int:
-    """Run commands separated by `--then` until one fails."""
-    while THEN in arguments:
-        end = arguments.index(THEN)
-        if status := _run(arguments[:end]):
-            return status
-        arguments = arguments[end + 1 :]
-    return _run(arguments)
 
 
 def _run(arguments: list[str]) -> int:

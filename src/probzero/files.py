@@ -6,12 +6,12 @@ import glob
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from probzero.errors import ProbZeroError, bad
+from probzero.errors import bad
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,16 +60,9 @@ def write_csv(target: str | Path, table: pd.DataFrame) -> None:
 
 
 def read_json(path: str | Path) -> Any:
-    return _read("JSON file", path, lambda found: json.loads(found.read_text(encoding="utf-8")))
-
-
-def _read(what: str, path: str | Path, parse: Callable[[Path], Any]) -> Any:
-    path = Path(path)
-    if not path.is_file():
-        raise bad(what, path, "a file", "nothing")
+    if not Path(path).is_file():
+        raise bad("JSON file", path, "a file", "nothing")
     try:
-        return parse(path)
-    except ProbZeroError:
-        raise
-    except (ValueError, UnicodeDecodeError) as error:
-        raise bad(what, path, f"a readable {what}", error) from None
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise bad("JSON file", path, "a readable JSON file", error) from None

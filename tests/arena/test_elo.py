@@ -206,18 +206,9 @@ def test_tables_have_every_player_and_every_pair_once():
     assert model_table(found)["parameter"].tolist() == ["first_move_advantage", "draw_parameter"]
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda games: games.drop(columns="result"), "columns.*no result"),
-        (lambda games: games.assign(result=2), "result: expected one of .*found 2"),
-        (lambda games: games.assign(first="stranger"), "first: expected one of .*found stranger"),
-        (lambda games: games.assign(first="a", second="a"), "two different players, found a"),
-    ],
-)
-def test_games_that_cannot_be_rated_are_refused(change, message):
-    with pytest.raises(ProbZeroError, match=message):
-        elo.fit(change(match("b", "a", [(1, 1)])), ["a", "b"], "a")
+def test_games_of_strangers_are_refused():
+    with pytest.raises(ProbZeroError, match=r"first: expected one of .*found stranger"):
+        elo.fit(match("b", "a", [(1, 1)]).assign(first="stranger"), ["a", "b"], "a")
 
 
 def test_players_without_a_chain_of_games_are_refused():

@@ -11,9 +11,9 @@ import torch
 from searching import searching
 
 from probzero import config, games
-from probzero.benchmarks import memory, roofline, search
+from probzero.benchmarks import roofline, search
 from probzero.benchmarks.network import operations
-from probzero.benchmarks.positions import random_positions
+from probzero.benchmarks.search import random_positions
 from probzero.config import Network
 from probzero.games.base import Game
 
@@ -77,7 +77,7 @@ def test_an_evaluated_node_takes_at_most_600_bytes() -> None:
     laptop = laptop.changed(
         network={"blocks": 1, "channels": 8, "policy_hidden": 0}, selfplay={"games": 8, "capacity": 100_000}
     )
-    rows = {row.quantity: row.value for row in memory.per_node(laptop)}
+    rows = {row.quantity: row.value for row in search.per_node(laptop)}
     assert rows["bytes for each evaluated node"] <= 600
 
 

@@ -308,13 +308,3 @@ def test_time_left_is_judged_by_the_newest_checkpoints(tmp_path: Path) -> None:
 
 def test_games_after_the_last_iteration_are_told_as_such() -> None:
     assert [progress.where(iteration, 4) for iteration in (4, 5)] == ["iteration 4/4", "after iteration 4"]
-
-
-def test_durations_are_told_in_the_unit_a_person_would_choose() -> None:
-    assert [progress.duration(seconds) for seconds in (8, 89, 95, 3600, 9000)] == [
-        "8 s",
-        "89 s",
-        "2 min",
-        "60 min",
-        "2.5 h",
-    ]

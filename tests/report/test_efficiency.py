@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from probzero.report.efficiency import efficiency
+from probzero.report.truth import efficiency
 
 
 def test_the_first_checkpoint_that_reaches_a_share_counts() -> None:

@@ -19,7 +19,7 @@ from probzero.errors import ProbZeroError
 from probzero.report import style
 from probzero.report.study import figures, tables
 from probzero.report.study.inputs import COSTS, Results, read_results
-from probzero.report.study.text import readable
+from probzero.report.tables import markdown
 from probzero.study import descriptions
 
 VARIANTS = ("probzero", "alphazero", "uct", "root-only", "no-dag")
@@ -163,14 +163,16 @@ def test_a_share_of_exactly_the_threshold_reaches_it(tmp_path: Path) -> None:
     assert rows_by(table, "variant", "threshold")["alphazero", 0.95]["seeds_reaching"] == 2
 
 
-def test_markdown_joins_estimates_and_intervals_and_leaves_the_unknown_empty(small: Results) -> None:
-    lines = readable("elo", tables.elo_table(small), "probzero").splitlines()
-    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
-    assert cells[0][1] == "Elo relative to probzero, Welch 95 %"
-    assert cells[2][:4] == ["probzero", "0", "13", "5"]  # √(200 − 25); no interval
-    assert cells[3][1].startswith("-45 (-") and cells[3][1].endswith(")")
-    efficiency = readable("efficiency", tables.efficiency_table(small), "probzero")
-    assert "nan" not in efficiency and "%" not in efficiency.splitlines()[2]
+def test_markdown_rounds_shares_and_elo_each_in_its_way_and_leaves_the_unknown_empty(small: Results) -> None:
+    cells = [
+        [[cell.strip() for cell in line.split("|")[1:-1]] for line in markdown(table).splitlines()]
+        for table in (tables.elo_table(small), tables.final_table(small))
+    ]
+    assert cells[0][2][:6] == ["probzero", "yes", "0", "", "", "13.23"]  # no interval; √(200 − 25)
+    assert cells[0][3][2] == "-45"
+    assert cells[1][0][2:6] == ["share", "share low", "share high", "lead"]
+    found = tables.final_table(small)[["share", "share_low", "share_high", "lead"]]
+    assert [row[2:6] for row in cells[1][2:]] == [[f"{value:.3f}" for value in row] for row in found.to_numpy()]
 
 
 def without(measures: pd.DataFrame, **values: object) -> pd.DataFrame:
@@ -183,7 +185,10 @@ def without(measures: pd.DataFrame, **values: object) -> pd.DataFrame:
     [
         (lambda measures: measures.drop(columns="cache_hits"), "column cache_hits: expected present"),
         (lambda measures: without(measures, variant="probzero"), "expected probzero, the reference, among them"),
-        (lambda measures: without(measures, variant="uct", seed=0), "measures: uct: expected seeds 0, 1, found 1"),
+        (
+            lambda measures: without(measures, variant="uct", seed=0),
+            "uct, particles 10, iteration 0, seed 0: expected 10 positions of 4 discs, as of probzero, found 0",
+        ),
         (
             lambda measures: pd.concat([measures, measures[:1]]),
             "particles 10, iteration 1, seed 0, phase 4: expected once",
@@ -204,7 +209,7 @@ def without(measures: pd.DataFrame, **values: object) -> pd.DataFrame:
         (lambda measures: measures.assign(seed=measures["seed"] + 0.5), "line 2: column seed: expected a whole number"),
         (
             lambda measures: without(measures, iteration=2, seed=0),
-            "particles 0, iteration 2: expected 2 seeds, found 1",
+            "particles 0, iteration 2, seed 0: expected 10 positions of 4 discs, as of probzero, found 0",
         ),
         (
             lambda measures: without(measures, variant="probzero", particles=0),
@@ -244,7 +249,7 @@ def test_the_command_leaves_every_table_and_figure_and_a_summary(tmp_path: Path,
         found = {path.name for path in (tmp_path / folder).iterdir()}
         assert found == {f"{name}.{kind}" for name in names for kind in kinds}
     said = capsys.readouterr().out
-    assert "raw policy: probzero keeps" in said and "alphazero reaches 95 %" in said
+    assert "lead low" in said and "seeds reaching" in said
 
 
 def test_tables_do_not_depend_on_the_order_of_files(tmp_path: Path, monkeypatch) -> None:

@@ -12,9 +12,9 @@ import torch
 from oracles.slow_connect_four import SlowConnectFour
 from oracles.slow_othello import SlowOthello
 
-from probzero import wdl
+from probzero import config, wdl
 from probzero.bits import popcount
-from probzero.config import Network, Search, Training
+from probzero.config import Search
 from probzero.errors import ProbZeroError
 from probzero.games import make
 from probzero.games.random_play import play_by_seed
@@ -29,6 +29,7 @@ from probzero.truth.positions import from_random_play, labelled, move_masks, rea
 
 GAME = make("othello", size=5)
 CONNECT_FOUR = make("connect_four", width=4, height=4)
+SMOKE = config.load(Path(__file__).parents[1] / "config" / "smoke.yaml")
 SEARCH = Search(splitting="systematic", temperature=1.0, cache=True)
 
 
@@ -105,9 +106,9 @@ def test_evaluation_sets_survive_the_round_trip_and_damage_is_refused(positions:
 
 @pytest.mark.parametrize(("wrong", "raw"), [(False, 1.0), (True, 0.0)])
 def test_an_oracle_keeps_every_result_and_its_opposite_none(positions: pd.DataFrame, wrong: bool, raw: float) -> None:
-    table = kept_table(
-        SearchFactory(GAME, Oracle(wrong), SEARCH, 200_000, "capacity"), Oracle(wrong), positions, 8, [2, 4], 0
-    )
+    truth = SMOKE.changed(truth={"particles": 8, "batches": (2, 4)}).truth
+    factory = SearchFactory(GAME, Oracle(wrong), SEARCH, 200_000, "capacity")
+    table = kept_table(factory, Oracle(wrong), positions, truth, 0)
     shares = table.groupby("particles")[["kept", "positions"]].sum()
     assert list(shares.index) == [0, 16, 32]
     assert shares.loc[0, "kept"] / shares.loc[0, "positions"] == raw
@@ -233,12 +234,11 @@ def test_the_ceiling_never_learns_from_held_out_positions_in_any_turn(positions:
 
 
 def test_the_ceiling_learns_exact_labels(positions: pd.DataFrame) -> None:
-    settings = Training(
-        iterations=1, batch_size=64, samples=0, learning_rate=3e-3, final_learning_rate=1e-3, weight_decay=0.0,
-        gradient_clip=1.0, symmetries=True, replay_window=1, visit_exponent=0.5, device="cpu", threads=1,
-    )  # fmt: skip
     samples = exact_samples(GAME, states_of(GAME, positions), threads=1)
     assert np.allclose(samples.policy.sum(1), 1) and (samples.policy[samples.mask == 0] == 0).all()
-    network, held_out = Network(blocks=1, channels=8), states_of(GAME, positions)
-    _, metrics = train_ceiling(GAME, network, settings, held_out, 12, 4000, seed_key=3)
+    settings = SMOKE.changed(
+        network={"blocks": 1, "channels": 8}, truth={"ceiling_per_stratum": 12, "ceiling_samples": 4000},
+        training={"batch_size": 64, "learning_rate": 3e-3, "final_learning_rate": 1e-3, "weight_decay": 0.0},
+    )  # fmt: skip
+    _, metrics = train_ceiling(GAME, settings, states_of(GAME, positions), seed_key=3)
     assert metrics["samples"] == 4000 and metrics["policy_agreement"] > 0.3

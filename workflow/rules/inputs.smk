@@ -71,7 +71,7 @@ def match_commands(wildcards, players, outputs):
         first, *others = ["=".join([name, *checkpoints(wildcards, [name])]) for name in row(player)]
         named = ["--player", first, "--against", *others, "--output", output]
         commands.append(shlex.join(["match", "--config", config, "--seed", wildcards.seed, *named]))
-    return " --then ".join(commands)
+    return "; python -m probzero ".join(commands)
 
 
 def measured(kind):

@@ -52,7 +52,6 @@ from probzero.errors import bad
 
 ELO = 400 / np.log(10)  # Elo points of one natural logit
 CONFIDENCE = 0.95
-COLUMNS = ("first", "second", "opening_moves", "moves", "result")
 
 # Pseudo opening pairs of a pairing (i, j): the result for who moves first, which is i, then j.
 _PAIR_RESULTS = np.array([[1, -1], [-1, 1], [1, 1], [-1, -1], [0, 0]])  # i twice, j twice, first, second, drawn
@@ -91,7 +90,7 @@ def iteration_of(player: str) -> int | None:
 
 
 def fit(games: pd.DataFrame, players: Sequence[str], anchor: str) -> Ratings:
-    """Rate `players` from `games`, one row each with the columns `COLUMNS`, so that `anchor` is 0."""
+    """Rate `players` from `games`, as `report.tables.read_matches` reads them, so that `anchor` is 0."""
     players = list(players)
     first, second, result = indices(games, players)
     if anchor not in players:
@@ -219,20 +218,14 @@ def _pseudo_games(pairings: np.ndarray, players: int) -> tuple[np.ndarray, np.nd
 
 def indices(games: pd.DataFrame, players: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return first, second [games] as indices into `players`, and result [games]; refuse what cannot be rated."""
-    missing = [column for column in COLUMNS if column not in games.columns]
-    if missing:
-        raise bad("games", "columns", ", ".join(COLUMNS), f"no {', '.join(missing)}")
     if len(set(players)) < len(players) or len(players) < 2:
         raise bad("tournament", "players", "two or more distinct names", players)
-    known: dict[str, list] = {"first": players, "second": players, "result": [1, 0, -1]}
-    for column, allowed in known.items():
-        unknown = ~games[column].isin(allowed)
+    for column in ("first", "second"):
+        unknown = ~games[column].isin(players)
         if unknown.any():
-            raise bad("games", column, f"one of {allowed}", games.loc[unknown, column].iloc[0])
+            raise bad("games", column, f"one of {players}", games.loc[unknown, column].iloc[0])
     index = {player: position for position, player in enumerate(players)}
     first, second = (games[side].map(index).to_numpy(np.int64) for side in ("first", "second"))
-    if (first == second).any():
-        raise bad("games", "first, second", "two different players", players[first[np.argmax(first == second)]])
     return first, second, games["result"].to_numpy(np.int64)
 
 

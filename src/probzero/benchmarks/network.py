@@ -1,4 +1,4 @@
-"""The network beside the machine: inference at several batch sizes, training, and the limit set by matrix products."""
+"""The network beside the machine: inference at several batch sizes, and the limit set by matrix products."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ from collections.abc import Iterator
 
 import torch
 
-from probzero.benchmarks.positions import random_positions
 from probzero.benchmarks.rows import Row, speed
+from probzero.benchmarks.search import random_positions
 from probzero.config import Network
 from probzero.games.base import Game, Shape, list_moves
-from probzero.learning.loss import Batch, losses
 from probzero.network.inference import Evaluator
 from probzero.network.model import HEAD_CHANNELS, build
 
 BATCHES = (48, 192, 768, 3072)
-TRAINING_BATCH = 256
 MATRIX = 1536
 
 
@@ -53,32 +51,3 @@ def inference(game: Game, network: Network) -> Iterator[Row]:
         yield Row("network", f"{case}, batch {batch}", "inference", rate, "positions/s")
         share = rate * operations(game.shape, network) / limit
         yield Row("network", f"{case}, batch {batch}", "share of matrix-product speed", share)
-
-
-def training(shape: Shape, network: Network, threads: int) -> Iterator[Row]:
-    """Samples per second of a training step beside forward passes of the same form of the network."""
-    torch.set_num_threads(threads)
-    model = build(shape, network, 0).train()
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, fused=True)
-    count, actions = TRAINING_BATCH, shape.actions
-    drawing = torch.Generator().manual_seed(0)
-    planes = (torch.rand(count, *shape[:3], generator=drawing) > 0.5).float()
-    policy, outcome = (torch.rand(count, width, generator=drawing).softmax(-1) for width in (actions, 3))
-    ones = torch.ones(count)
-    batch = Batch(planes, policy, torch.ones(count, actions), outcome, outcome, ones, ones, ones)
-
-    def step() -> None:
-        optimizer.zero_grad()
-        losses(model(planes), batch, network.value).total().backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-
-    def forward() -> None:
-        with torch.no_grad():
-            model(planes)
-
-    case = f"{network.blocks}x{network.channels}, {threads} thread{'s' * (threads > 1)}, batch {count}"
-    learned, passed = speed(step, count, 2.0), speed(forward, count)
-    yield Row("training", case, "training", learned, "samples/s")
-    yield Row("training", case, "forward pass", passed, "positions/s")
-    yield Row("training", case, "share of the speed of three forward passes", learned / (passed / 3))

@@ -12,7 +12,6 @@ device takes, on a processor. Nothing here was run on a GPU.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -37,15 +36,12 @@ WARM_BATCHES = 8  # before the one that is counted
 BACKUP_LAUNCHES = 10  # the kernel and its preparation
 
 
-@dataclass(frozen=True)
-class Card:
-    """The data sheet of a card, and what share of it small kernels were taken to reach."""
-
-    name: str = "A100, 40 GB"
-    operations: float = 19.5e12  # a second, float32
-    bandwidth: float = 1.555e12  # bytes a second
-    launch: float = 5e-6  # seconds
-    reached: float = 0.5  # of operations and of bandwidth
+# The data sheet of the card, and what share of it small kernels were taken to reach.
+CARD = "A100, 40 GB"
+PEAK = 19.5e12  # operations a second, float32
+BANDWIDTH = 1.555e12  # bytes a second
+LAUNCH = 5e-6  # seconds
+REACHED = 0.5  # of operations and of bandwidth
 
 
 class Operations(TorchDispatchMode):
@@ -104,9 +100,8 @@ def backup_bytes(graph: Graph, nodes: torch.Tensor) -> tuple[int, int]:
     return moved, moved - (explored - distinct) * (2 * triple + 1)
 
 
-def predict(config: Config, games: int, card: Card | None = None) -> Iterator[Row]:
+def predict(config: Config, games: int) -> Iterator[Row]:
     """Expected leaf evaluations per second of a batch of games on the card."""
-    card = card or Card()
     backend, particles = Counted(game_of(config)), config.selfplay.particles
     graph = Graph(backend, games, games * particles * (WARM_BATCHES + 2) * backend.game.most_moves, "bench")
     graph.game_key[:] = torch.tensor([key("roofline", game) for game in range(games)])
@@ -120,10 +115,10 @@ def predict(config: Config, games: int, card: Card | None = None) -> Iterator[Ro
     assert backend.descent is not None
     leaves, launches = len(backend.descent.leaves), backend.operations.count
     moved, least = backup_bytes(graph, backend.descent.nodes)
-    network = leaves * operations(backend.game.shape, config.network) / (card.reached * card.operations)
-    moving, waiting = moved / (card.reached * card.bandwidth), launches * card.launch
+    network = leaves * operations(backend.game.shape, config.network) / (REACHED * PEAK)
+    moving, waiting = moved / (REACHED * BANDWIDTH), launches * LAUNCH
     total = network + moving + waiting
-    case = f"{config.name}, {games} games, {card.name}"
+    case = f"{config.name}, {games} games, {CARD}"
     yield Row("prediction", case, "leaves of a batch", leaves)
     yield Row("prediction", case, "launches of a batch", launches)
     yield Row("prediction", case, "bytes moved by backup, for each leaf", moved / leaves, "B")

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from typing import Any
 from unittest import mock
 
+import numpy as np
 import torch
 
 from probzero import games
@@ -15,13 +16,16 @@ from probzero.arms import ARMS, load
 from probzero.benchmarks.rows import Row
 from probzero.config import Config
 from probzero.games.base import Game
+from probzero.games.random_play import play_randomly
 from probzero.learning import selfplay
+from probzero.learning.training import train
 from probzero.network.inference import Evaluator, resolve_device
 from probzero.network.model import build
 from probzero.random_keys import key
 from probzero.search.base import GraphSearch
 from probzero.search.build import choose_backend
 from probzero.search.evaluation import CachedEvaluation
+from probzero.search.graph import Graph
 
 GAMES = (16, 64, 256, 1024)
 
@@ -35,6 +39,14 @@ def evaluator_of(config: Config) -> Evaluator:
     game = game_of(config)
     model = build(game.shape, config.network, key(config.experiment, "bench"))
     return Evaluator(model.eval(), game, resolve_device(config.selfplay.device))
+
+
+def random_positions(game: Game, count: int, seed: int) -> np.ndarray:
+    """Return unfinished states [count, W] from random games at random plies, repeated if too few were going on."""
+    played = play_randomly(game, 2 * count, game.longest_game // 2, seed).states
+    ply = np.random.default_rng(seed).integers(0, len(played), 2 * count)
+    states = played[ply, np.arange(2 * count)]
+    return np.resize(states[~game.finished(states)], (count, game.words))
 
 
 def parts_of(config: Config, evaluator: Evaluator) -> dict[str, list[tuple[Any, str]]]:
@@ -70,6 +82,16 @@ def components(config: Config) -> Iterator[Row]:
     for name, spent in watch.seconds.items():
         yield Row("self-play", config.name, f"share of time: {name}", spent / seconds)
     yield Row("self-play", config.name, "share of time: all else", 1 - sum(watch.seconds.values()) / seconds)
+
+
+def training(config: Config) -> Iterator[Row]:
+    """Samples per second of an iteration that learns from the samples of one shard, as in a run."""
+    evaluator = evaluator_of(config)
+    torch.set_num_threads(config.training.threads)
+    samples = selfplay.play_shard(config, evaluator, seed=0, iteration=1, shard=0).samples
+    model = build(evaluator.game.shape, config.network, key(config.experiment, "bench"))
+    _, metrics = train(model, {}, [samples], config.training, evaluator.game, 1, 0)
+    yield Row("training", config.name, "training", metrics["samples_per_second"], "samples/s")
 
 
 class Stopwatch:
@@ -126,3 +148,21 @@ def growth(config: Config) -> Iterator[Row]:
         metrics = played(setting, evaluator)
         yield Row("growth", case, "leaf evaluations", metrics["leaf_evaluations"] / metrics["seconds"], "1/s")
         yield Row("growth", case, "share of time in the network", metrics["network_seconds"] / metrics["seconds"])
+
+
+def per_node(config: Config) -> Iterator[Row]:
+    """Bytes of the search's arrays for each evaluated node of a shard, and what was used of them in all."""
+    evaluator = evaluator_of(config)
+    metrics = played(config, evaluator)
+    graph = Graph(choose(evaluator.game, evaluator.device), 1, 1024, "bench")
+    arrays, edges = [value for value in vars(graph).values() if isinstance(value, torch.Tensor)], len(graph.edge_child)
+    node = sum(value.nbytes / 1024 for value in arrays if len(value) == 1024)
+    node += (graph.table.keys.nbytes + graph.table.slots.nbytes) / 1024
+    per_edge = sum(value.nbytes / edges for value in arrays if len(value) == edges)
+    nodes, entered = metrics["nodes"], metrics["entered_positions"]
+    used = entered * node + metrics["edges"] * per_edge
+    yield Row("memory", config.name, "bytes of an entered position", node, "B")
+    yield Row("memory", config.name, "bytes of an edge", per_edge, "B")
+    yield Row("memory", config.name, "entered positions for each evaluated node", entered / nodes)
+    yield Row("memory", config.name, "bytes for each evaluated node", used / nodes, "B")
+    yield Row("memory", config.name, "used by the shard", used / 2**20, "MiB")

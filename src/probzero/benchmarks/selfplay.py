@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
 import torch
 
-from probzero.benchmarks.positions import random_positions
-from probzero.benchmarks.search import evaluator_of
+from probzero.benchmarks.rows import speed
+from probzero.benchmarks.search import evaluator_of, random_positions
 from probzero.config import Config
 from probzero.games.base import list_moves
 from probzero.learning.selfplay import play_shard
@@ -31,7 +30,6 @@ def measure(config: Config) -> dict[str, Any]:
     expected = min(4096, max(16, config.selfplay.games * config.selfplay.particles // 2))
     # One game first: to load compiled code is part of starting up, not of playing.
     play_shard(config.changed(selfplay={"games": 1, "batches": 1}), evaluator, seed=0, iteration=0, shard=0)
-    raw_speed(evaluator, states, expected, RAW_SECONDS / 6)
     before = raw_speed(evaluator, states, expected, RAW_SECONDS / 2)
     metrics = play_shard(config, evaluator, seed=0, iteration=1, shard=0).metrics
     mean_call = metrics["network_evaluations"] / metrics["network_calls"]
@@ -61,8 +59,4 @@ def raw_speed(evaluator: Evaluator, states: np.ndarray, call: int, seconds: floa
     states, game = np.resize(states, (call, states.shape[1])), evaluator.game
     moves = list_moves(game.legal(states), game.most_moves)
     asked = [torch.from_numpy(part).to(evaluator.device) for part in (states, moves)]
-    count, began = 0, time.perf_counter()
-    while time.perf_counter() - began < seconds:
-        evaluator(*asked)
-        count += call
-    return count / (time.perf_counter() - began)
+    return speed(lambda: evaluator(*asked), call, seconds)

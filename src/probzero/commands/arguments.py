@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Collection
 from pathlib import Path
+
+from probzero import config, games
+from probzero.config import Config
+from probzero.games.base import Game
 
 
 def add_config(parser: argparse.ArgumentParser) -> None:
@@ -30,13 +35,7 @@ def player(text: str) -> tuple[str, Path | None]:
     return name, Path(path) if path else None
 
 
-def csv_path(text: str) -> Path:
-    """Parse the path of a table; its Markdown twin goes beside it."""
-    if not text.endswith(".csv"):
-        raise argparse.ArgumentTypeError(f"expected a name that ends in .csv, found {text!r}")
-    return Path(text)
-
-
-def add_table(parser: argparse.ArgumentParser, name: str, summary: str) -> None:
-    summary = f"where to write: {summary} (.md goes beside it)"
-    parser.add_argument(name, required=True, type=csv_path, metavar="CSV", help=summary)
+def load(args: argparse.Namespace, needs: Collection[str]) -> tuple[Config, Game]:
+    """Return these parts of the configuration, the game among them, and its game."""
+    settings = config.load(args.config, needs)
+    return settings, games.make(settings.game.name, **settings.game.options)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from probzero import config
-from probzero.benchmarks import memory, network, roofline, search
+from probzero.benchmarks import network, roofline, search
 from probzero.benchmarks.rows import Row
 from probzero.benchmarks.selfplay import measure
 from probzero.commands import arguments
@@ -20,8 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--config", required=True, nargs="+", metavar="FILE", help="configurations to measure, the default scale first"
     )
-    arguments.add_table(parser, "--output", "the table of self-play beside its network")
-    arguments.add_table(parser, "--parts", "the table of all else")
+    arguments.add_path(parser, "--output", "where to write the table of self-play beside its network")
+    arguments.add_path(parser, "--parts", "where to write the table of all else")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -44,11 +44,11 @@ def _parts(settings: list[Config]) -> Iterator[Row]:
     for setting in settings:
         yield from search.components(setting)
     for setting in settings:
-        yield from memory.per_node(setting)
+        yield from search.per_node(setting)
     games = [search.game_of(setting) for setting in settings]
     for setting, game in zip(settings, games, strict=True):
         yield from network.inference(game, setting.network)
-        yield from network.training(game.shape, setting.network, 1)
+        yield from search.training(setting)
     yield from search.growth(settings[0])
     for setting, game in zip(settings, games, strict=True):
         for count in (128, 1024) if game.tensor_form else ():

@@ -6,7 +6,6 @@ import argparse
 from itertools import groupby
 from pathlib import Path
 
-from probzero import config, games
 from probzero.commands import arguments, progress
 from probzero.errors import bad
 from probzero.files import write_json
@@ -23,8 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    settings = config.load(args.config, NEEDS)
-    game = games.make(settings.game.name, **settings.game.options)
+    settings, game = arguments.load(args, NEEDS)
     for folder, shards in groupby(args.games, lambda path: path.parent):
         if not folder.name.isdecimal():
             raise bad("blunders", folder, "a folder named by its iteration", folder.name)

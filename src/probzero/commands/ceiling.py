@@ -6,7 +6,6 @@ import argparse
 
 import torch
 
-from probzero import config, games
 from probzero.commands import arguments, progress
 from probzero.files import write_json
 from probzero.network.checkpoint import CheckpointInfo, save_checkpoint
@@ -26,14 +25,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    settings = config.load(args.config, NEEDS)
+    settings, game = arguments.load(args, NEEDS)
     torch.set_num_threads(settings.training.threads)
-    game, truth = games.make(settings.game.name, **settings.game.options), settings.truth
     held_out = states_of(game, read_positions(args.positions, game))
     draws = key(settings.experiment, args.seed, "ceiling")
-    model, metrics = train_ceiling(
-        game, settings.network, settings.training, held_out, truth.ceiling_per_stratum, truth.ceiling_samples, draws
-    )
+    model, metrics = train_ceiling(game, settings, held_out, draws)
     info = CheckpointInfo(settings.experiment, args.seed, 0, game.described, settings.network)
     save_checkpoint(args.checkpoint, model, info)
     write_json(args.metrics, metrics)

@@ -14,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--run", required=True, type=Path, dest="results", metavar="FOLDER", help="results/<name>")
     parser.add_argument("--wall", required=True, type=float, metavar="S", help="seconds that the run took")
     parser.add_argument("--cores", required=True, type=int, metavar="K", help="cores that it had")
-    arguments.add_table(parser, "--output", "the table of costs")
+    arguments.add_path(parser, "--output", "where to write the table of costs (.csv; .md goes beside it)")
 
 
 def run(args: argparse.Namespace) -> None:

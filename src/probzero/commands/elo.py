@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     arguments.add_seed(parser)
     for name, summary in TABLES.items():
-        arguments.add_table(parser, f"--{name}", summary)
+        arguments.add_path(parser, f"--{name}", f"where to write: {summary} (.csv; .md goes beside it)")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-from probzero import config, games
 from probzero.commands import arguments, progress
 from probzero.network.checkpoint import CheckpointInfo, save_checkpoint, save_optimizer
 from probzero.network.model import build
@@ -21,8 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    settings = config.load(args.config, NEEDS)
-    game = games.make(settings.game.name, **settings.game.options)
+    settings, game = arguments.load(args, NEEDS)
     network = build(game.shape, settings.network, key(settings.experiment, args.seed, "init"))
     info = CheckpointInfo(settings.experiment, args.seed, 0, game.described, settings.network)
     save_checkpoint(args.checkpoint, network, info)

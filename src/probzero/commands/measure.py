@@ -8,7 +8,6 @@ from pathlib import Path
 import pandas as pd
 import torch
 
-from probzero import config, games
 from probzero.commands import arguments, progress
 from probzero.errors import bad
 from probzero.files import write_csv
@@ -36,8 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    settings = config.load(args.config, NEEDS)
-    truth, game = settings.truth, games.make(settings.game.name, **settings.game.options)
+    settings, game = arguments.load(args, NEEDS)
+    truth = settings.truth
     torch.set_num_threads(truth.threads)
     positions = read_positions(args.positions, game)
     costs = cumulative_costs(args.selfplay, args.training)
@@ -50,7 +49,7 @@ def run(args: argparse.Namespace) -> None:
         if iteration not in costs.index:
             raise bad("measures", "--selfplay, --training", f"metrics up to iteration {iteration}", costs.index.max())
         factory = SearchFactory(game, evaluator, settings.search, truth.capacity, "truth.capacity")
-        kept = kept_table(factory, evaluator, positions, truth.particles, truth.batches, args.seed)
+        kept = kept_table(factory, evaluator, positions, truth, args.seed)
         kept = kept.groupby(["particles", "phase"])[["positions", "kept"]].sum().reset_index()
         parts.append(kept.assign(iteration=iteration))
     table = pd.concat(parts, ignore_index=True).merge(costs, left_on="iteration", right_index=True)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from probzero import config, games
 from probzero.commands import arguments, progress
 from probzero.files import write_csv
 from probzero.learning.dataset import read_samples
@@ -26,8 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    settings = config.load(args.config, NEEDS)
-    game, truth = games.make(settings.game.name, **settings.game.options), settings.truth
+    settings, game = arguments.load(args, NEEDS)
+    truth = settings.truth
     draws = key(settings.experiment, args.seed, "positions")
     sources = {"random": from_random_play(game, truth.per_stratum, draws)}
     if args.dataset is not None:

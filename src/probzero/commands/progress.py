@@ -40,13 +40,4 @@ def time_left(checkpoint: Path, iteration: int, iterations: int | None) -> str:
         return ""
     usual = statistics.median(later - earlier for earlier, later in pairwise(written))
     spent = min(time.time() - written[-1], usual)
-    return f"about {duration(usual * (iterations - iteration + 1) - spent)} of learning left"
-
-
-def duration(seconds: float) -> str:
-    """Return a length of time in the unit a person would choose."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    if seconds < 90 * 60:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"
+    return f"about {(usual * (iterations - iteration + 1) - spent) / 60:.0f} min of learning left"

@@ -88,13 +88,6 @@ def _say(tables: dict[str, pd.DataFrame], games: pd.DataFrame) -> None:
     say_last(tables["ratings"], games)
     if "truth" not in tables:
         return
-    reached = tables["efficiency"].dropna()
-    for threshold, particles, iteration, leaves, seconds in reached.itertuples(index=False, name=None):
-        progress.report(
-            "truth",
-            f"{100 * threshold:.0f} % with {particles} particles is reached at iteration {iteration:.0f}, after"
-            f" {leaves:,.0f} leaf evaluations, {progress.duration(seconds)} of play and training",
-        )
     whole = tables["truth"][tables["truth"]["source"] == truth.ALL]
     last = whole[whole["iteration"] == whole["iteration"].max()]
     shares = zip(last["particles"], last["kept_share"], strict=True)

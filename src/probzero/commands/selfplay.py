@@ -6,7 +6,6 @@ import argparse
 
 import torch
 
-from probzero import config, games
 from probzero.commands import arguments, progress
 from probzero.files import write_csv, write_json
 from probzero.learning.dataset import write_samples
@@ -30,10 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    settings = config.load(args.config, NEEDS)
+    settings, game = arguments.load(args, NEEDS)
     torch.set_num_threads(settings.selfplay.threads)
     device = resolve_device(settings.selfplay.device)
-    game = games.make(settings.game.name, **settings.game.options)
     network, _ = load_checkpoint(args.checkpoint, game)
     evaluator = Evaluator(network, game, device)
     shard = play_shard(settings, evaluator, args.seed, args.iteration, args.shard)

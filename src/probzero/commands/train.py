@@ -9,7 +9,6 @@ from pathlib import Path
 
 import torch
 
-from probzero import config, games
 from probzero.arms import ARMS
 from probzero.commands import arguments, progress
 from probzero.errors import bad
@@ -38,10 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    settings = config.load(args.config, NEEDS)
+    settings, game = arguments.load(args, NEEDS)
     torch.set_num_threads(settings.training.threads)
     device = resolve_device(settings.training.device)
-    game = games.make(settings.game.name, **settings.game.options)
     model, info = load_checkpoint(args.checkpoint, game)
     if info.iteration != args.iteration - 1:
         raise bad("checkpoint", f"{args.checkpoint}: iteration", args.iteration - 1, info.iteration)

@@ -6,7 +6,6 @@ import argparse
 
 import torch
 
-from probzero import config, games
 from probzero.arena.players import SearchPlayer
 from probzero.commands import arguments, progress
 from probzero.files import write_csv
@@ -33,14 +32,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    settings = config.load(args.config, NEEDS)
-    truth, game = settings.truth, games.make(settings.game.name, **settings.game.options)
+    settings, game = arguments.load(args, NEEDS)
+    truth = settings.truth
     torch.set_num_threads(truth.threads)
     model, _ = load_checkpoint(args.checkpoint, game)
     evaluator = Evaluator(model, game, resolve_device(truth.device))
     positions = read_positions(args.positions, game)
     factory = SearchFactory(game, evaluator, settings.search, truth.capacity, "truth.capacity")
-    kept = kept_table(factory, evaluator, positions, truth.particles, truth.batches, args.seed)
+    kept = kept_table(factory, evaluator, positions, truth, args.seed)
     calibration = calibration_table(evaluator, game, positions)
     player = SearchPlayer(factory, truth.particles, truth.batches[-1])  # the largest budget plays
     openings = key(settings.experiment, args.seed, "perfect")

@@ -37,7 +37,7 @@ MATCHES = {
 def collect_training(paths: Iterable[str | Path]) -> pd.DataFrame:
     """Return one row per iteration from the metrics that training left, ordered by iteration."""
     table = pd.DataFrame([_metrics(path, TRAINING) for path in paths], columns=list(TRAINING))
-    _check_once(table, ["iteration"], "training metrics")
+    check_once(table, ["iteration"], "training metrics")
     return table.sort_values("iteration", ignore_index=True)
 
 
@@ -50,7 +50,7 @@ def collect_selfplay(paths: Iterable[str | Path]) -> pd.DataFrame:
     """
     keys = ("iteration", "shard", "mean_plies", *SHARD_SUMS)
     shards = pd.DataFrame([_metrics(path, keys) for path in paths], columns=list(keys))
-    _check_once(shards, ["iteration", "shard"], "self-play metrics")
+    check_once(shards, ["iteration", "shard"], "self-play metrics")
     idle = shards.loc[(shards["seconds"] == 0) | (shards["leaf_evaluations"] == 0), "iteration"]
     if len(idle):
         raise bad("self-play metrics", f"iteration {idle.iloc[0]}", "seconds and leaf_evaluations above 0", 0)
@@ -78,7 +78,7 @@ def read_matches(paths: Iterable[str | Path]) -> pd.DataFrame:
     if not frames:
         raise bad("matches", "files", "one or more", "none")
     games = pd.concat(frames, ignore_index=True)
-    _check_once(games, ["first", "second", "opening"], "matches")
+    check_once(games, ["first", "second", "opening"], "matches")
     return games
 
 
@@ -105,7 +105,7 @@ def _read_match(path: Path) -> pd.DataFrame:
     return games
 
 
-def _check_once(table: pd.DataFrame, columns: list[str], what: str) -> None:
+def check_once(table: pd.DataFrame, columns: list[str], what: str) -> None:
     twice = table.duplicated(columns)
     if twice.any():
         where = ", ".join(f"{column} {table.loc[twice, column].iloc[0]}" for column in columns)
@@ -124,10 +124,10 @@ def _metrics(path: str | Path, keys: Iterable[str]) -> dict[str, Any]:
     return {key: found[key] for key in keys}
 
 
-def write_table(table: pd.DataFrame, path: Path, readable: str | None = None) -> None:
+def write_table(table: pd.DataFrame, path: Path) -> None:
     """Write a table as CSV, with six significant digits, and beside it as Markdown, rounded for reading."""
     files.write_text(path, table.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
-    files.write_text(path.with_suffix(".md"), (markdown(table) if readable is None else readable) + "\n")
+    files.write_text(path.with_suffix(".md"), markdown(table) + "\n")
 
 
 def markdown(table: pd.DataFrame) -> str:
@@ -137,15 +137,15 @@ def markdown(table: pd.DataFrame) -> str:
     return tabulate(cells, headers="keys", tablefmt="github", disable_numparse=True, colalign=align)
 
 
-# The end of a column's name says what kind of number it holds; the first that fits counts.
+# The end of a column's name, without _low and _high, says what kind of number it holds; the first that fits counts.
 _FORMATS: tuple[tuple[tuple[str, ...], Callable[[float], str]], ...] = (
     (("superiority",), lambda value: "> 0.999" if value > 0.9995 else "< 0.001" if value < 0.0005 else f"{value:.3f}"),
     (
-        ("score", "score_low", "score_high", "share", "share_low", "share_high", "accuracy", "agreement"),
+        ("score", "share", "lead", "raw_effect", "searched_effect", "accuracy", "agreement"),
         "{:.3f}".format,
     ),
     (("loss", "norm"), "{:.4f}".format),
-    (("rating", "difference", "low", "high", "error", "per_second"), "{:.0f}".format),
+    (("rating", "elo_effect", "difference", "field", "low", "high", "error", "per_second"), "{:.0f}".format),
     (("seconds", "plies"), "{:.1f}".format),
 )
 
@@ -157,7 +157,8 @@ def _cell(column: str, value: Any) -> str:
         return "yes" if value else "no"
     if not isinstance(value, float):
         return str(value)
+    kind = column.removesuffix("_low").removesuffix("_high")
     for endings, form in _FORMATS:
-        if column.endswith(endings):
+        if kind.endswith(endings):
             return re.sub(r"^-(?=[0.]+$)", "", form(value))  # no "-0"
-    return f"{value:.4g}"
+    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"

@@ -13,7 +13,6 @@ from scipy.stats import norm
 from probzero.arena.elo import iteration_of
 from probzero.files import read_json
 from probzero.report import style
-from probzero.report.efficiency import efficiency
 from probzero.report.tables import PHASE_NAME, PHASES_PER_BAND
 from probzero.report.tournament import wilson
 from probzero.tables import read_table
@@ -27,6 +26,8 @@ CALIBRATION = {
     **dict.fromkeys(("mean_prediction", "frequency", "brier", "log_loss"), float),
 }
 PERFECT = {"opening": int, "result": int}
+THRESHOLDS = (0.95, 0.98)  # shares of exact results kept whose cost is told
+ROUNDING = 1e-9  # 570 of 600 reach 0.95 however their parts are summed
 NORMAL = float(norm.ppf(0.975))
 HEADS = (("value", style.BLUE, "o"), ("reward", style.VERMILION, "s"))
 COLOURS = (style.ORANGE, style.BLUE, style.GREEN, style.PURPLE, style.VERMILION)
@@ -76,21 +77,35 @@ def kept_summary(kept: pd.DataFrame, selfplay: pd.DataFrame, by: list[str]) -> p
     return table.sort_values(["particles", "source", "iteration", *by], na_position="last", ignore_index=True)
 
 
+def efficiency(truth: pd.DataFrame, selfplay: pd.DataFrame, training: pd.DataFrame) -> pd.DataFrame:
+    """Return the first measured checkpoint of a run that reaches each threshold, by particles a move.
+
+    `truth` has one row for each iteration and budget (`kept_share`, `leaf_evaluations`). `seconds` are those of all
+    self-play and training before the checkpoint, one after another. Where no checkpoint reaches a threshold, what it
+    costs is empty.
+    """
+    spent = selfplay.set_index("iteration")["seconds"].cumsum() + training.set_index("iteration")["seconds"].cumsum()
+    seconds = {0: 0.0, **spent.to_dict()}
+    rows = []
+    for particles, measured in truth.groupby("particles"):
+        for threshold in THRESHOLDS:
+            reaching = measured[measured["kept_share"] >= threshold - ROUNDING].sort_values("iteration")
+            row = {"threshold": threshold, "particles": particles, "iteration": None, "leaf_evaluations": None}
+            if len(reaching):
+                first = reaching.iloc[0]
+                row |= {"iteration": first["iteration"], "leaf_evaluations": first["leaf_evaluations"]}
+            rows.append({**row, "seconds": seconds.get(row["iteration"])})
+    whole = {name: "Int64" for name in ("iteration", "leaf_evaluations")}
+    return pd.DataFrame(rows).astype({**whole, "seconds": "float64"})
+
+
 def calibration_summary(calibration: pd.DataFrame) -> pd.DataFrame:
     """Return Brier score and log loss of each player's value and reward head, over all sources."""
-    groups = ["player", "iteration", "head"]
-    sums = (
-        calibration.groupby(groups, dropna=False, sort=False)[["predictions", "brier", "log_loss"]].sum().reset_index()
-    )
-    positions = sums["predictions"] / 3  # each position is a prediction of win, of draw and of loss
-    return pd.DataFrame(
-        {
-            **{name: sums[name] for name in groups},
-            "positions": positions.round().astype(int),
-            "brier": sums["brier"] / positions,
-            "log_loss": sums["log_loss"] / positions,
-        }
-    )
+    groups = calibration.groupby(["player", "iteration", "head"], dropna=False, sort=False)
+    sums = groups[["predictions", "brier", "log_loss"]].sum().reset_index().rename(columns={"predictions": "positions"})
+    positions = sums["positions"] / 3  # each position is a prediction of win, of draw and of loss
+    means = {name: sums[name] / positions for name in ("brier", "log_loss")}
+    return sums.assign(positions=positions.round().astype(int), **means)
 
 
 def reliability(calibration: pd.DataFrame, player: str) -> pd.DataFrame:
@@ -110,11 +125,8 @@ def perfect_summary(games: pd.DataFrame) -> pd.DataFrame:
     table = games.assign(
         begins=np.where(games["opening"] < 0, "start", "openings"), won=games["result"] > 0, drawn=games["result"] == 0
     )
-    groups = ["player", "iteration", "begins"]
-    counts = table.groupby(groups, dropna=False, sort=False)[["won", "drawn"]].agg(["sum", "size"])
-    summary = pd.DataFrame(
-        {"games": counts["won", "size"], "won": counts["won", "sum"], "drawn": counts["drawn", "sum"]}
-    ).reset_index()
+    groups = table.groupby(["player", "iteration", "begins"], dropna=False, sort=False)
+    summary = groups.agg(games=("won", "size"), won=("won", "sum"), drawn=("drawn", "sum")).reset_index()
     summary["won_share"] = summary["won"] / summary["games"]
     summary["share_low"], summary["share_high"] = wilson(summary["won_share"], summary["games"], NORMAL)
     return summary

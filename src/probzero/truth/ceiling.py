@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from probzero import wdl
-from probzero.config import Network, Training
+from probzero.config import Config
 from probzero.games.base import Game
 from probzero.learning.dataset import Samples
 from probzero.learning.training import train
@@ -47,18 +47,13 @@ def without(game: Game, states: np.ndarray, held_out: np.ndarray) -> np.ndarray:
 
 
 def train_ceiling(
-    game: Game,
-    network: Network,
-    settings: Training,
-    held_out: np.ndarray,
-    per_stratum: int,
-    samples: int,
-    seed_key: int,
+    game: Game, config: Config, held_out: np.ndarray, seed_key: int
 ) -> tuple[ProbZeroNet, dict[str, Any]]:
     """Train a new network on exact labels of random positions; none of the held-out states [m, words] is among them."""
-    states = without(game, from_random_play(game, per_stratum, seed_key), held_out)
+    settings, samples = config.training, config.truth.ceiling_samples
+    states = without(game, from_random_play(game, config.truth.ceiling_per_stratum, seed_key), held_out)
     data = exact_samples(game, states, settings.threads)
-    model = build(game.shape, network, seed_key)
+    model = build(game.shape, config.network, seed_key)
     changes = {"iterations": ROUNDS, "samples": samples // ROUNDS, "visit_exponent": 1.0}
     schedule, device = settings.model_copy(update=changes), resolve_device(settings.device)
     state: OptimizerState = {}

@@ -75,10 +75,6 @@ class Solver:
         self.game, self.lookup, self.node_budget = game, lookup, node_budget
         if threads < 1:
             raise bad("solver", "threads", "at least 1", threads)
-        if node_budget < 1:
-            raise bad("solver", "node_budget", "at least 1", node_budget)
-        if not 1 <= table_bits <= 30:
-            raise bad("solver", "table_bits", "1 to 30", table_bits)
         self.loops = game.loops("probzero.truth.solver")
         self.workspaces = [Workspace(game, self.loops, table_bits) for _ in range(threads)]
 

@@ -9,6 +9,7 @@ import pandas as pd
 import torch
 
 from probzero import wdl
+from probzero.config import Truth
 from probzero.games.base import Game, list_moves
 from probzero.network.inference import Evaluator
 from probzero.random_keys import key
@@ -42,12 +43,7 @@ def searched_moves(
 
 
 def kept_table(
-    factory: SearchFactory,
-    evaluator: Evaluator | None,
-    positions: pd.DataFrame,
-    particles: int,
-    batches: Sequence[int],
-    seed: int,
+    factory: SearchFactory, evaluator: Evaluator | None, positions: pd.DataFrame, settings: Truth, seed: int
 ) -> pd.DataFrame:
     """Count moves that keep the exact result, over decisive positions, by source, phase and particles a move.
 
@@ -56,14 +52,9 @@ def kept_table(
     decisive = positions[positions.decisive == 1].reset_index(drop=True)
     states = torch.from_numpy(states_of(factory.game, decisive)).to(factory.device)
     keeping = torch.from_numpy(move_masks(factory.game, decisive.keeping)).to(factory.device)
-    batches = sorted(batches)
-    moves = dict(
-        zip(
-            [particles * count for count in batches],
-            searched_moves(factory, states, particles, batches, seed),
-            strict=True,
-        )
-    )
+    budgets = [settings.particles * count for count in settings.batches]
+    found = searched_moves(factory, states, settings.particles, settings.batches, seed)
+    moves = dict(zip(budgets, found, strict=True))
     if evaluator is not None:
         moves = {0: raw_moves(evaluator, factory.game, states), **moves}
     parts = []

@@ -48,8 +48,12 @@ def _plot_curves(
     """
     largest = int(curves["particles"].max())
     budgets = {RAW: "Raw policy", largest: f"{largest} particles a move"}
-    costs = {"leaf_evaluations": "Leaf evaluations in self-play (millions)", "seconds": _time_name(curves["seconds"])}
-    scales = {"leaf_evaluations": 1e6, "seconds": _time_unit(curves["seconds"])}
+    unit, seconds = ("minutes", 60.0) if curves["seconds"].max() < 3 * 3600 else ("hours", 3600.0)
+    scales = {"leaf_evaluations": 1e6, "seconds": seconds}
+    costs = {
+        "leaf_evaluations": "Leaf evaluations in self-play (millions)",
+        "seconds": f"Self-play and training ({unit})",
+    }
     with style.figure(style.DOUBLE, 4.8, rows=2, columns=2) as (drawn, panels):
         for axes, (budget, cost) in zip(panels, ((budget, cost) for budget in budgets for cost in costs), strict=True):
             for number, name in enumerate(names):
@@ -81,14 +85,6 @@ def _curve(axes: Axes, rows: pd.DataFrame, x: pd.Series, number: int, name: str,
             axes.fill_between(x, low, high, color=colour, alpha=style.BAND, linewidth=0)
         every = max(1, len(rows) // 10)
         axes.plot(x, 100 * rows["share"], line, color=colour, marker=marker, markevery=every, label=name)
-
-
-def _time_unit(seconds: pd.Series) -> float:
-    return 60.0 if seconds.max() < 3 * 3600 else 3600.0
-
-
-def _time_name(seconds: pd.Series) -> str:
-    return f"Self-play and training ({'minutes' if _time_unit(seconds) == 60 else 'hours'})"
 
 
 def plot_ablations(found: Results, ablations: pd.DataFrame, path: Path) -> None:

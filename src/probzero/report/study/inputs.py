@@ -13,7 +13,7 @@ import pandas as pd
 
 from probzero.errors import bad
 from probzero.report.study import statistics
-from probzero.report.tables import PHASE_NAME, PHASES_PER_BAND
+from probzero.report.tables import PHASE_NAME, PHASES_PER_BAND, check_once
 from probzero.study import REFERENCE, ROLES, Description
 from probzero.tables import read_table
 
@@ -104,10 +104,9 @@ def read_results(measures: Iterable[Path], ratings: Iterable[Path], described: M
     rated = _read("ratings", ratings, RATINGS, ["player", "seed"])
     variants, found = _ordered(table["variant"].unique().tolist(), described), sorted(table["seed"].unique())
     players = list(dict.fromkeys([*variants, *rated["player"]]))
-    _check_seeds("measures", table["variant"], table["seed"], variants, found)
-    _check_seeds("ratings", rated["player"], rated["seed"], players, found)
     table = table[table["positions"] > 0]
-    _check_positions(table, next(iter(variants)), len(found))
+    _check_positions(table, next(iter(variants)))
+    _check_ratings(rated, players, found)
     rank = rated["player"].map(players.index)
     return Results(
         described=variants,
@@ -123,9 +122,7 @@ def _read(what: str, paths: Iterable[Path], columns: Mapping[str, type], unique:
     joined = pd.concat([read_table(path, columns, what)[list(columns)] for path in paths], ignore_index=True)
     if joined.empty:
         raise bad(what, "rows", "one or more", "none")
-    twice = joined.duplicated(unique)
-    if twice.any():
-        raise bad(what, _where(joined[twice].iloc[0], unique), "once", "more than once")
+    check_once(joined, unique, what)
     return joined
 
 
@@ -145,39 +142,31 @@ def _ordered(measured: list[str], described: Mapping[str, Description]) -> dict[
     return {name: found for name, found in shown if name in measured}
 
 
-def _check_seeds(what: str, names: pd.Series, seeds: pd.Series, wanted: Iterable[str], expected: list[int]) -> None:
-    for name in wanted:
-        seen = sorted(seeds[names == name].unique())
-        if seen != expected:
-            raise bad(what, name, f"seeds {', '.join(map(str, expected))}", ", ".join(map(str, seen)) or "none")
+def _check_ratings(rated: pd.DataFrame, players: Iterable[str], seeds: list[int]) -> None:
+    for name in players:
+        seen = sorted(rated.loc[rated["player"] == name, "seed"].unique())
+        if seen != seeds:
+            raise bad("ratings", name, f"seeds {', '.join(map(str, seeds))}", ", ".join(map(str, seen)) or "none")
 
 
-def _check_positions(measures: pd.DataFrame, reference: str, count: int) -> None:
+def _check_positions(measures: pd.DataFrame, reference: str) -> None:
     """Refuse shares that are not of the same positions: every variant, checkpoint and seed must have met all."""
     wrong = measures[(measures["kept"] < 0) | (measures["kept"] > measures["positions"])]
     if len(wrong):
         row = wrong.iloc[0]
         where = _where(row, [*CHECKPOINT, "seed", "phase"])
         raise bad("measures", where, f"0 to {row['positions']:.0f} kept", f"{row['kept']:.0f}")
-    met = measures.pivot_table("positions", [*CHECKPOINT, "seed"], "phase", fill_value=0)
-    for particles, rows in met.groupby(level="particles"):
-        own = rows.index.get_level_values("variant") == reference
-        if not own.any():
-            raise bad("measures", f"{reference}, particles {particles}", "measured, like other variants", "nothing")
-        other = rows != rows[own].iloc[0]
-        if other.any(axis=None):
-            row, column = np.argwhere(other.to_numpy())[0]
-            where = _where(rows.iloc[[row]].reset_index().iloc[0], [*CHECKPOINT, "seed"])
-            expected = (
-                f"{rows[own].iloc[0, column]:.0f} positions of {rows.columns[column]} {PHASE_NAME}, as of {reference}"
-            )
-            raise bad("measures", where, expected, f"{rows.iloc[row, column]:.0f}")
-    if met.index.get_level_values("particles").max() == RAW:
+    met = measures.pivot_table("positions", CHECKPOINT, ["seed", "phase"], fill_value=0)
+    wanted, budgets = met.loc[[reference]], met.index.get_level_values("particles")
+    for particles in budgets.difference(wanted.index.get_level_values("particles")):
+        raise bad("measures", f"{reference}, particles {particles}", "measured, like other variants", "nothing")
+    for row, column in np.argwhere((met != wanted.iloc[0]).to_numpy()):
+        seed, phase = met.columns[column]
+        where = f"{_where(met.index.to_frame().iloc[row], CHECKPOINT)}, seed {seed}"
+        expected = f"{wanted.iloc[0, column]:.0f} positions of {phase} {PHASE_NAME}, as of {reference}"
+        raise bad("measures", where, expected, f"{met.iloc[row, column]:.0f}")
+    if budgets.max() == RAW:
         raise bad("measures", "particles", "a search budget too", "the raw policy alone")
-    seen = met.groupby(level=CHECKPOINT).size()
-    if (seen < count).any():
-        where = _where(seen[seen < count].reset_index().iloc[0], CHECKPOINT)
-        raise bad("measures", where, f"{count} seeds", seen[seen < count].iloc[0])
 
 
 def _shares(measures: pd.DataFrame, count: int) -> dict[tuple[str, int, int], Shares]:

@@ -11,7 +11,6 @@ which for shares is Σ kept / Σ positions. Intervals are over the overall score
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
@@ -19,14 +18,6 @@ from scipy import stats
 from probzero.arena.elo import CONFIDENCE, Estimate, quantile
 
 UNKNOWN = (float("nan"), float("nan"))
-
-
-@dataclass(frozen=True)
-class Spread:
-    """Standard deviations of a score: between seeds, and by the chance of positions or games within a seed."""
-
-    seeds: float
-    sampling: float
 
 
 def overall(scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -56,8 +47,8 @@ def difference(x: np.ndarray, y: np.ndarray) -> Estimate:
     return Estimate(value, float(found.low), float(found.high))
 
 
-def share_spread(scores: np.ndarray, positions: np.ndarray) -> Spread:
-    """Return how shares [seeds, strata] of positions [strata] spread between seeds and by the choice of positions.
+def share_spread(scores: np.ndarray, positions: np.ndarray) -> tuple[float, float]:
+    """Return standard deviations of shares [seeds, strata] of positions [strata]: between seeds, by those drawn.
 
         seeds² = sample variance of overall scores      sampling² = mean_seed Σ_b n_b p_b (1 − p_b) / (Σ_b n_b)²
 
@@ -66,11 +57,11 @@ def share_spread(scores: np.ndarray, positions: np.ndarray) -> Spread:
     """
     totals = overall(scores, positions)
     binomial = (positions * scores * (1 - scores)).sum(1) / positions.sum() ** 2
-    return Spread(float(totals.std(ddof=1)) if len(totals) > 1 else np.nan, float(np.sqrt(binomial.mean())))
+    return float(totals.std(ddof=1)) if len(totals) > 1 else np.nan, float(np.sqrt(binomial.mean()))
 
 
-def rating_spread(ratings: np.ndarray, errors: np.ndarray) -> Spread:
-    """Return how ratings [seeds] with standard errors [seeds] spread between seeds and by the chance of games.
+def rating_spread(ratings: np.ndarray, errors: np.ndarray) -> tuple[float, float]:
+    """Return standard deviations of ratings [seeds] with standard errors [seeds]: between seeds, by chance of games.
 
         sampling² = mean error²      seeds² = max(0, sample variance of ratings − sampling²)
 
@@ -78,4 +69,4 @@ def rating_spread(ratings: np.ndarray, errors: np.ndarray) -> Spread:
     """
     games = float(np.mean(np.square(errors)))
     seeds = max(0.0, float(ratings.var(ddof=1)) - games) if len(ratings) > 1 else np.nan
-    return Spread(float(np.sqrt(seeds)), float(np.sqrt(games)))
+    return float(np.sqrt(seeds)), float(np.sqrt(games))

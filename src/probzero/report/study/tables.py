@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from probzero.arena.elo import Estimate
-from probzero.report.efficiency import ROUNDING, THRESHOLDS
 from probzero.report.study import statistics
 from probzero.report.study.inputs import COSTS, RAW, Results, Shares
+from probzero.report.truth import ROUNDING, THRESHOLDS
 from probzero.study import ABLATION
 
 EQUAL = ("games", "leaf_evaluations_per_move", "samples_seen")  # what variants should have spent alike
@@ -59,15 +59,15 @@ def final_table(found: Results) -> pd.DataFrame:
     for variant, particles in _measured(found):
         mine, reference = found.final(variant, particles), found.final(found.reference, particles)
         assert mine is not None and reference is not None  # the reference was measured with every budget
-        spread = statistics.share_spread(mine.scores, mine.positions)
+        between_seeds, by_positions = statistics.share_spread(mine.scores, mine.positions)
         rows.append(
             {
                 "variant": variant,
                 "particles": particles,
                 **_share(mine),
                 **_against(found, variant, "lead", statistics.difference(reference.totals, mine.totals)),
-                "seed_sd": spread.seeds,
-                "position_sd": spread.sampling,
+                "seed_sd": between_seeds,
+                "position_sd": by_positions,
                 "seeds": len(found.seeds),
             }
         )
@@ -81,14 +81,14 @@ def elo_table(found: Results) -> pd.DataFrame:
     for player in found.players:
         rated = found.rated(player)
         rating = rated["rating"].to_numpy()
-        spread = statistics.rating_spread(rating, rated["standard_error"].to_numpy())
+        between_seeds, by_games = statistics.rating_spread(rating, rated["standard_error"].to_numpy())
         rows.append(
             {
                 "variant": player,
                 "learns": found.learns(player),
                 **_against(found, player, "rating", statistics.difference(rating, reference)),
-                "seed_sd": spread.seeds,
-                "game_sd": spread.sampling,
+                "seed_sd": between_seeds,
+                "game_sd": by_games,
                 "seeds": len(found.seeds),
             }
         )
