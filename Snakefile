@@ -51,7 +51,11 @@ else:
     if SOLVABLE:
 
         include: "workflow/rules/truth.smk"
+
+    if IN_PAPER:
+
         include: "workflow/rules/paper.smk"
+
     include: "workflow/rules/report.smk"
 
     rule all:
@@ -60,7 +64,7 @@ else:
             "<run>/config.json",
             expand("<run>/seed{seed}/tables/{table}.{kind}", seed=CONFIG.seeds, table=TABLES, kind=["csv", "md"]),
             expand("<run>/seed{seed}/figures/{figure}.{kind}", seed=CONFIG.seeds, figure=FIGURES, kind=["png", "pdf"]),
-            "<run>/paper.pdf" if SOLVABLE else [],
+            "<run>/paper.pdf" if IN_PAPER else [],
 
     onsuccess:
         say_cost()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from oracles.slow_backup import SmallGraph
 
-from probzero import compiled
+from probzero import templates
 from probzero.kernels.backup import reference as plain_backup
 from probzero.kernels.backup import triton_kernel as triton_backup
 from probzero.kernels.winner_prob import reference as plain_winner_prob
@@ -24,7 +24,7 @@ def winner_prob(
     if form == "triton":
         return triton_winner_prob.winner_prob(values, mask, temperature)
     weights = torch.full(mask.shape, torch.nan)
-    loop = compiled.load("probzero.kernels.winner_prob.compiled").winner_prob
+    loop = templates.load("probzero.kernels.winner_prob.compiled").winner_prob
     loop(values.contiguous().numpy(), mask.contiguous().numpy(), 1.0 / temperature, weights.numpy())
     return weights
 
@@ -38,7 +38,7 @@ def backup(graph: SmallGraph, levels: list[list[int]], games: dict[int, int], te
         game = torch.tensor([games.get(node, 0) for node in nodes.tolist()], dtype=torch.int64)
         triton_backup.backup(graph, nodes, game, temperature)
     else:
-        loop = compiled.load("probzero.kernels.backup.compiled").backup
+        loop = templates.load("probzero.kernels.backup.compiled").backup
         loop(arrays(graph), nodes.numpy(), 1.0 / temperature, int(graph.edge_count.max()))
 
 

@@ -149,7 +149,7 @@ def make_run(folder: Path, **changes: Any) -> Path:
 def draw(folder: Path, names: Sequence[str]) -> None:
     for name in names:
         with style.figure(style.SINGLE, 1.0) as (drawn, _):
-            style.save(drawn, folder / f"{name}.png", folder / f"{name}.pdf")
+            style.save(drawn, folder / name)
 
 
 @pytest.fixture(scope="module")

@@ -17,14 +17,19 @@ from probzero.random_keys import key, mix, uniform
 from probzero.search.backends.base import Backend
 from probzero.search.backends.compiled import CompiledBackend
 from probzero.search.backends.tensor import Kernels, TensorBackend
-from probzero.search.choice import sample
 from probzero.search.evaluation import CachedEvaluation, Evaluate
 from probzero.search.graph import Graph
+from probzero.search.move_choice import sample
 
 CPU = torch.device("cpu")
 SYSTEMATIC = Search(splitting="systematic", temperature=1.0, cache=False)
 FORMS = ("compiled", "tensor")  # the tensor form with plain torch in the place of its kernels
 INTERPRETED = "triton"  # the tensor form as it is; TRITON_INTERPRET must be set before anything is imported
+
+
+def changed(settings: Search, **changes: Any) -> Search:
+    """The same settings but for these."""
+    return settings.model_copy(update=changes)
 
 
 def plain_backup(graph: Any, nodes: torch.Tensor, games: torch.Tensor, temperature: float) -> None:

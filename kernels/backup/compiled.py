@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from probzero import compiled, wdl
+from probzero import templates, wdl
 
-weigh = compiled.load("probzero.kernels.winner_prob.compiled").weigh
+weigh = templates.load("probzero.kernels.winner_prob.compiled").weigh
 
 VALUE = 0  # that of `graph`
 SIZE, LAST = wdl.SIZE, wdl.SIZE - 1

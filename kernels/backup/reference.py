@@ -19,7 +19,7 @@ from collections.abc import Sequence
 import torch
 
 from probzero import wdl
-from probzero.kernels.backup.graph import VALUE, BackupGraph
+from probzero.kernels.backup.backup_graph import VALUE, BackupGraph
 from probzero.kernels.winner_prob.reference import winner_prob
 
 _VALUE_COLUMNS = slice(VALUE * wdl.SIZE, (VALUE + 1) * wdl.SIZE)  # of value_search among the six numbers of a node

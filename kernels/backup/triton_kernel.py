@@ -8,7 +8,7 @@ import triton.language as tl
 
 from probzero import wdl
 from probzero.errors import bad
-from probzero.kernels.backup.graph import TARGET, VALUE, BackupGraph
+from probzero.kernels.backup.backup_graph import TARGET, VALUE, BackupGraph
 from probzero.kernels.winner_prob.triton_kernel import block_size, node_weights
 
 _VALUE, _TARGET = tl.constexpr(VALUE), tl.constexpr(TARGET)
@@ -93,15 +93,8 @@ def by_game(nodes: torch.Tensor, games: torch.Tensor, number: int) -> tuple[torc
 
 def backup(graph: BackupGraph, nodes: torch.Tensor, games: torch.Tensor, temperature: float) -> None:
     """Update `graph` in place for touched nodes [T], T > 0, deepest first, of games [T]."""
-    tensors = (
-        graph.first_edge,
-        graph.edge_count,
-        graph.edge_child,
-        graph.edge_policy,
-        graph.search,
-        graph.net,
-        graph.closed,
-    )
+    edges = (graph.first_edge, graph.edge_count, graph.edge_child, graph.edge_policy)
+    tensors = (*edges, graph.search, graph.net, graph.closed)
     if not all(tensor.is_contiguous() for tensor in tensors):
         raise bad("backup", "graph", "contiguous tensors", [tensor.stride() for tensor in tensors])
     # One transfer tells the host both the sizes it needs.

@@ -33,7 +33,7 @@ def block_rows(block_k: int) -> int:
 def node_weights(win, draw, loss, present, inverse_temperature, TEMPERED: tl.constexpr):
     """Return the weights float64 [n, K] of children with win, draw, loss float32 [n, K], 0 where not present [n, K].
 
-    The same steps as the constants. R is a sum of logarithms here as Triton has no built-in product of a row.
+    The same steps as the reference. R is a sum of logarithms here as Triton has no built-in product of a row.
     """
     win = win.to(tl.float64) + _EPS
     draw = draw.to(tl.float64)

@@ -25,7 +25,7 @@ class Arm:
 
 
 _PLAYED: dict[str, Any] = {
-    "record": "probzero.learning.played:PlayedMoves",
+    "record": "probzero.learning.played_moves:PlayedMoves",
     "merges": False,
     "explores_by": "noise",
     "nodes": ("roots",),

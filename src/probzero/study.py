@@ -13,7 +13,7 @@ from probzero import config
 from probzero.arms import ARMS
 from probzero.config import ANCHORS, Config
 from probzero.config.sections import Distinct, Name, Section, Seed, Words
-from probzero.config.words import validated
+from probzero.config.wording import validated
 from probzero.errors import bad
 
 Budget = Literal[

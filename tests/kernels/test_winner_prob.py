@@ -232,9 +232,9 @@ def test_the_other_forms_agree_with_the_reference_over_several_programs(K, form)
 
 def test_a_search_on_a_processor_does_not_import_triton():
     program = (
-        "import sys, torch; from probzero import games; from probzero.search.backends import choose;"
+        "import sys, torch; from probzero import games; from probzero.search.build import choose_backend;"
         "from probzero.search.graph import Graph;"
-        "backend = choose(games.make('othello', size=4), torch.device('cpu'));"
+        "backend = choose_backend(games.make('othello', size=4), torch.device('cpu'));"
         "backend.backup(Graph(backend, 1, 8, 'capacity'), torch.empty(0, dtype=torch.int64), 1.0);"
         "backend.winner_prob(torch.ones(1, 1, 3), torch.ones(1, 1, dtype=torch.bool), 1.0);"
         "sys.exit('triton' in sys.modules)"

@@ -20,8 +20,8 @@ from probzero.learning.selfplay import Shard, play_shard
 from probzero.learning.targets import extract
 from probzero.network.inference import Evaluator
 from probzero.network.model import build
-from probzero.search.choice import best
 from probzero.search.graph import Graph
+from probzero.search.move_choice import best
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -330,7 +330,6 @@ def test_merging_samples_without_a_value_gives_none(tmp_path: Path) -> None:
 
 def test_the_defaults_are_probzero_as_it_was() -> None:
     assert Targets() == Targets(nodes="tree", policy="winner", value="bootstrap", least_moves=1)
-    spelled = Search(
-        "systematic", 1.0, True, algorithm="particle", transpositions=True, reuse=True, budget="simulations"
-    )
-    assert Search(splitting="systematic", temperature=1.0, cache=True) == spelled
+    given = {"splitting": "systematic", "temperature": 1.0, "cache": True}
+    spelled = {"algorithm": "particle", "transpositions": True, "reuse": True, "budget": "simulations"}
+    assert Search(**given) == Search(**given, **spelled)

@@ -14,9 +14,9 @@ from searching import searching
 
 from probzero.config import Targets
 from probzero.learning.dataset import Samples, read_samples, write_samples
-from probzero.learning.played import PlayedMoves
+from probzero.learning.played_moves import PlayedMoves
 from probzero.learning.record import Position
-from probzero.search.choice import Moves
+from probzero.search.move_choice import Moves
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

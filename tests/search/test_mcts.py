@@ -15,19 +15,21 @@ from oracles.slow_mcts import SlowMcts, SlowNode
 from oracles.slow_othello import SlowOthello
 from searching import FORMS, backend_of, invented, played, searching
 
-from probzero import compiled, wdl
 from probzero import games as known_games
+from probzero import templates, wdl
 from probzero.config import Search
 from probzero.network.inference import Evaluation
 from probzero.random_keys import key
 from probzero.search.arrays import Scoring
 from probzero.search.backends.base import Paths
 from probzero.search.build import SearchFactory
-from probzero.search.choice import Moves, best, sample, tempered
 from probzero.search.mcts import MctsSearch
+from probzero.search.move_choice import Moves, best, sample, tempered
 from probzero.search.scores import scores
 
-PATHS = compiled.load("probzero.search.loops.paths")
+pytestmark = pytest.mark.usefixtures("one_thread")  # small operations: more threads would wait for one another
+
+PATHS = templates.load("probzero.search.loops.paths")
 OTHELLO = known_games.make("othello", size=5)
 CONNECT_FOUR = known_games.make("connect_four", width=5, height=4)
 

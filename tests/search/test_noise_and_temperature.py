@@ -10,6 +10,7 @@ import pytest
 import torch
 from alphazero_games import RULES, configured, played_in_order, settings, shard
 
+from probzero import games
 from probzero.__main__ import main
 from probzero.arena.players import SearchPlayer
 from probzero.learning.selfplay import temperature_at
@@ -73,20 +74,23 @@ def forbidden(*_: Any) -> None:
 def test_players_and_measures_search_without_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(MctsSearch, "add_noise", forbidden)
     config = configured(noise=0.5)
-    factory = SearchFactory(RULES, Evaluator(build(5, config.network, 1), 5, "cpu"), config.search, 5000, "capacity")
-    own, opp = (torch.full((2,), side) for side in RULES.start())
+    evaluator = Evaluator(build(RULES.shape, config.network, 1), RULES, "cpu")
+    factory = SearchFactory(RULES, evaluator, config.search, 5000, "capacity")
+    states = torch.from_numpy(RULES.start()).repeat(2, 1)
     player = SearchPlayer(factory, 4, 4)
-    player.begin(own, opp, torch.arange(2))
-    games = torch.arange(2)
-    player.observe(games, player.choose(games, 0))
-    player.choose(games, 1)
-    assert len(searched_moves(factory, own, opp, 4, [2, 4], 0)) == 2
+    player.begin(states, torch.arange(2))
+    both = torch.arange(2)
+    player.observe(both, player.choose(both, 0))
+    player.choose(both, 1)
+    assert len(searched_moves(factory, states, 4, [2, 4], 0)) == 2
 
 
-def test_matches_and_points_are_the_same_whatever_the_noise_of_self_play(tmp_path: Path) -> None:
+def test_matches_and_measures_are_the_same_whatever_the_noise_of_self_play(tmp_path: Path) -> None:
     checkpoint = tmp_path / "0000.safetensors"
     quiet = configured().changed(game={"size": 4})
-    save_checkpoint(checkpoint, build(4, quiet.network, 1), CheckpointInfo("smoke", 0, 0, 4, quiet.network))
+    game = games.make("othello", size=4)
+    model = build(game.shape, quiet.network, 1)
+    save_checkpoint(checkpoint, model, CheckpointInfo("smoke", 0, 0, game.described, quiet.network))
     small = quiet.changed(
         arena={"openings": 2, "opening_plies": 2, "particles": 2, "batches": 4, "capacity": 5000},
         truth={"per_stratum": 2, "particles": 2, "batches": (4,), "capacity": 5000},
@@ -95,11 +99,11 @@ def test_matches_and_points_are_the_same_whatever_the_noise_of_self_play(tmp_pat
     for noise in (0.0, 0.5):
         config = json.dumps(small.changed(selfplay={"noise": noise}).as_dict())
         common = ["--config", config, "--seed", "0"]
-        positions, match, points = (tmp_path / f"{name}-{noise}.csv" for name in ("positions", "match", "points"))
+        positions, match, measures = (tmp_path / f"{name}-{noise}.csv" for name in ("positions", "match", "measures"))
         assert main(["positions", *common, "--output", str(positions)]) == 0
         players = ["--player", f"iteration-0000={checkpoint}", "--against", "random"]
         assert main(["match", *common, *players, "--output", str(match)]) == 0
         inputs = ["--variant", "alphazero", "--positions", str(positions), "--checkpoints", str(checkpoint)]
-        assert main(["points", *common, *inputs, "--output", str(points)]) == 0
-        written.append((match.read_bytes(), points.read_bytes()))
+        assert main(["measure", *common, *inputs, "--output", str(measures)]) == 0
+        written.append((match.read_bytes(), measures.read_bytes()))
     assert written[0] == written[1]

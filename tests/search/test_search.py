@@ -13,8 +13,11 @@ from probzero import games as known_games
 from probzero.bits import popcount
 from probzero.config import Search
 from probzero.network.inference import Evaluation
-from probzero.search.choice import best
+from probzero.search.evaluation import CachedEvaluation
+from probzero.search.move_choice import best
 from probzero.search.particle import ParticleSearch
+
+pytestmark = pytest.mark.usefixtures("one_thread")  # small operations: more threads would wait for one another
 
 OTHELLO = known_games.make("othello", size=5)
 CACHED = Search(splitting="systematic", temperature=1.0, cache=True)
@@ -118,6 +121,17 @@ def test_the_cache_asks_for_every_position_once() -> None:
     search = searching(games=8, evaluate=recording, settings=CACHED)
     play(search, 10)
     assert len(asked) == len(set(asked)) < search.leaf_evaluations
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_cache_that_is_full_forgets_and_changes_nothing(form: str) -> None:
+    plain, cached = (searching(games=8, form=form) for _ in range(2))
+    cached.evaluate = CachedEvaluation(invented(OTHELLO), cached.graph.backend, 30)  # fewer than some calls ask for
+    for search in (plain, cached):
+        play(search, 30)
+    assert 0 < cached.evaluate.table.count <= 30 < cached.leaf_evaluations == plain.leaf_evaluations
+    for name in ("visits", "search", "closed", "edge_policy", "edge_child", "root"):
+        assert torch.equal(getattr(plain.graph, name), getattr(cached.graph, name)), name
 
 
 def test_a_game_is_the_same_alone_and_among_others() -> None:

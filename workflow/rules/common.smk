@@ -76,6 +76,7 @@ except ProbZeroError as error:
 
 # Without a solver there is no truth to measure against: the game is learned, played and rated all the same.
 SOLVABLE = CONFIG.game.entry.solvable(**CONFIG.game.options)
+IN_PAPER = SOLVABLE and CONFIG.game.entry.in_paper
 NETWORKS = [f"iteration-{iteration:04}" for iteration in CONFIG.arena.checkpoints]
 ANCHORS = list(CONFIG.arena.anchors)
 LEARNING_TABLES = ["training", "selfplay"]

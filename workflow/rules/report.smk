@@ -48,24 +48,8 @@ rule report:
         mem_mb=memory(),
         runtime=minutes(),
     params:
-        players=[*NETWORKS, *ANCHORS],
-        tables=lambda wildcards, output: os.path.dirname(output.tables[0]),
-        figures=lambda wildcards, output: os.path.dirname(output.figures[0]),
+        config=parts("game", "selfplay", "training", "arena"),
+        run=lambda wildcards: run(wildcards),
     shell:
-        "tables={params.tables:q} figures={params.figures:q};"
-        " python -m probzero"
-        ' tables --training {input.training:q} --training-table "$tables/training.csv"'
-        ' --selfplay {input.selfplay:q} --selfplay-table "$tables/selfplay.csv"'
-        " --then elo --matches {input.matches:q} --players {params.players:q}"
-        ' --ratings "$tables/ratings.csv" --differences "$tables/differences.csv"'
-        ' --pairings "$tables/pairings.csv" --model "$tables/model.csv"'
-        ' --then figures --tables "$tables" --figures "$figures"'
-        + (
-            " --then truth-tables --kept {input.kept:q} --calibration {input.calibration:q}"
-            " --perfect {input.perfect:q} --blunders {input.blunders:q}"
-            ' --selfplay-table "$tables/selfplay.csv" --training-table "$tables/training.csv" --tables "$tables"'
-            ' --then truth-figures --tables "$tables" --figures "$figures"'
-            if SOLVABLE
-            else ""
-        )
-        + " 2>&1 | tee {log:q}"
+        "python -m probzero report --config {params.config:q} --seed {wildcards.seed} --run {params.run:q}"
+        " 2>&1 | tee {log:q}"

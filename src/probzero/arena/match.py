@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import pandas as pd
 import torch
@@ -14,23 +14,16 @@ from probzero.games import make
 from probzero.games.base import Game
 from probzero.random_keys import key
 
-Progress = Callable[[str], None]
 Named = tuple[str, Player]
 
 
-def play_matches(
-    config: Config, seed: int, player: Named, against: Sequence[Named], progress: Progress | None = None
-) -> pd.DataFrame:
+def play_matches(config: Config, seed: int, player: Named, against: Sequence[Named]) -> pd.DataFrame:
     """Play one player against each of the others; return a row per game (see `play_match`)."""
     game, arena = make(config.game.name, **config.game.options), config.arena
     openings = random_openings(
         game, arena.openings, arena.opening_plies, key(config.experiment, seed, "openings", arena.opening_plies)
     )
-    frames = []
-    for opponent in against:
-        frames.append(play_match(game, openings, player, opponent, (config.experiment, seed)))
-        if progress is not None:
-            progress(opponent[0])
+    frames = [play_match(game, openings, player, opponent, (config.experiment, seed)) for opponent in against]
     return pd.concat(frames, ignore_index=True)
 
 

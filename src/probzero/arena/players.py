@@ -7,7 +7,7 @@ from typing import Protocol
 import torch
 
 from probzero.search.build import SearchFactory
-from probzero.search.choice import best
+from probzero.search.move_choice import best
 
 
 class Player(Protocol):

@@ -11,12 +11,11 @@ from probzero.benchmarks.rows import Row, speed
 from probzero.config import Network
 from probzero.games.base import Game, Shape, list_moves
 from probzero.learning.loss import Batch, losses
-from probzero.network.inference import Evaluator, FoldedNet
+from probzero.network.inference import Evaluator
 from probzero.network.model import HEAD_CHANNELS, build
 
 BATCHES = (48, 192, 768, 3072)
 TRAINING_BATCH = 256
-LAYOUT_BATCH = 48  # one chunk
 MATRIX = 1536
 
 
@@ -54,59 +53,6 @@ def inference(game: Game, network: Network) -> Iterator[Row]:
         yield Row("network", f"{case}, batch {batch}", "inference", rate, "positions/s")
         share = rate * operations(game.shape, network) / limit
         yield Row("network", f"{case}, batch {batch}", "share of matrix-product speed", share)
-
-
-def layouts(shape: Shape, network: Network) -> Iterator[Row]:
-    """Our form of the network beside the library's convolutions in its two layouts, and beside more channels.
-
-    One thread, one batch. The library's form is the convolutions and ReLUs of the trunk alone, ours is everything.
-    Channels are padded to the next multiple of 16 and of 32.
-    """
-    torch.set_num_threads(1)
-    ours = _folded_speed(shape, network)
-    case = f"{network.blocks}x{network.channels}, batch {LAYOUT_BATCH}"
-    yield Row("layout", case, "[square, channel, position], Winograd products", ours, "positions/s")
-    for name, form in (
-        ("[position, channel, row, column]", torch.contiguous_format),
-        ("[position, row, column, channel]", torch.channels_last),
-    ):
-        rate = _library_speed(shape, network, form)
-        yield Row("layout", case, f"{name}, library's convolutions, times ours", rate / ours)
-    padded = {-(-network.channels // multiple) * multiple for multiple in (16, 32)}
-    for channels in sorted(padded - {network.channels}):
-        rate = _folded_speed(shape, network.model_copy(update={"channels": channels}))
-        yield Row("layout", case, f"ours with {channels} channels, times ours", rate / ours)
-
-
-def _library_speed(shape: Shape, network: Network, form: torch.memory_format) -> float:
-    """Return positions per second of the trunk as the library's convolutions with tensors of this layout."""
-    drawing = torch.Generator().manual_seed(0)
-    inputs = [shape.planes] + [network.channels] * (2 * network.blocks)
-    kernels = [torch.randn(network.channels, wide, 3, 3, generator=drawing) / 20 for wide in inputs]
-    kernels = [kernel.to(memory_format=form) for kernel in kernels]
-    planes = torch.rand(LAYOUT_BATCH, *shape[:3], generator=drawing).to(memory_format=form)
-
-    @torch.inference_mode()
-    def convolve() -> None:
-        x = planes
-        for kernel in kernels:
-            x = torch.conv2d(x, kernel, padding=1).relu_()
-
-    return speed(convolve, LAYOUT_BATCH)
-
-
-def _folded_speed(shape: Shape, network: Network) -> float:
-    """Return positions per second of the network in the form the search uses, without the search's probabilities."""
-    folded = FoldedNet(build(shape, network, 0).eval(), LAYOUT_BATCH, torch.device("cpu"))
-    planes = torch.rand(shape.planes * shape.squares, LAYOUT_BATCH, generator=torch.Generator().manual_seed(0))
-    policy = torch.empty(shape.actions, LAYOUT_BATCH)
-    outcomes = torch.empty(len(folded.widths), max(folded.widths), LAYOUT_BATCH)
-
-    @torch.inference_mode()
-    def evaluate() -> None:
-        folded(planes, policy, outcomes)
-
-    return speed(evaluate, LAYOUT_BATCH)
 
 
 def training(shape: Shape, network: Network, threads: int) -> Iterator[Row]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
-from multiprocessing import get_context
 from typing import Any
 from unittest import mock
 
@@ -21,13 +19,11 @@ from probzero.learning import selfplay
 from probzero.network.inference import Evaluator, resolve_device
 from probzero.network.model import build
 from probzero.random_keys import key
-from probzero.search.backends import choose
 from probzero.search.base import GraphSearch
+from probzero.search.build import choose_backend
 from probzero.search.evaluation import CachedEvaluation
 
 GAMES = (16, 64, 256, 1024)
-PARTICLES = ((1, 64), (4, 16), (8, 8), (16, 4), (64, 1))
-NETWORKS = ((2, 16), (4, 32), (4, 48), (10, 48), (10, 64))
 
 
 def game_of(config: Config) -> Game:
@@ -43,7 +39,7 @@ def evaluator_of(config: Config) -> Evaluator:
 
 def parts_of(config: Config, evaluator: Evaluator) -> dict[str, list[tuple[Any, str]]]:
     """Return which methods make up each component, as (owner, name). Time goes to the innermost of them."""
-    backend, game = type(choose(evaluator.game, evaluator.device)), type(evaluator.game)
+    backend, game = type(choose_backend(evaluator.game, evaluator.device)), type(evaluator.game)
     return {
         "network": [(Evaluator, "__call__")],
         "cache": [(CachedEvaluation, "__call__")],
@@ -116,41 +112,17 @@ class Stopwatch:
 
 
 def growth(config: Config) -> Iterator[Row]:
-    """Leaf evaluations per second by games in flight, particles a batch, board and network."""
+    """Leaf evaluations per second by games in flight and by board."""
     cases = {f"{count} games": config.changed(selfplay={"games": count}) for count in GAMES}
-    cases |= {
-        f"{particles} x {batches} particles": config.changed(
-            selfplay={"games": 64, "particles": particles, "batches": batches}
-        )
-        for particles, batches in PARTICLES
-    }
     for option, choices in config.game.entry.options.items():
         for choice in choices:
             setting = config.changed(game={option: choice}, selfplay={"games": 32, "batches": 4})
             shape = game_of(setting).shape
             cases[f"board {shape.height}x{shape.width}"] = setting
-    cases |= {
-        f"network {blocks}x{channels}": config.changed(
-            network={"blocks": blocks, "channels": channels}, selfplay={"games": 64, "batches": 4}
-        )
-        for blocks, channels in NETWORKS
-    }
     for case, setting in cases.items():
         setting = setting.changed(selfplay={"capacity": 8_000_000})
-        metrics = played(setting, evaluator_of(setting))
+        evaluator = evaluator_of(setting)
+        played(setting.changed(selfplay={"games": 1, "batches": 1}), evaluator)  # loads compiled code
+        metrics = played(setting, evaluator)
         yield Row("growth", case, "leaf evaluations", metrics["leaf_evaluations"] / metrics["seconds"], "1/s")
         yield Row("growth", case, "share of time in the network", metrics["network_seconds"] / metrics["seconds"])
-
-
-def side_by_side(config: Config) -> Iterator[Row]:
-    """Two shards at once in two processes beside one alone."""
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        list(pool.map(_rate, [config] * 2))  # loads everything
-        alone = pool.submit(_rate, config).result()
-        together = sum(pool.map(_rate, [config] * 2))
-    yield Row("self-play", config.name, "two shards side by side, times one", together / alone)
-
-
-def _rate(config: Config) -> float:
-    metrics = played(config, evaluator_of(config))
-    return metrics["leaf_evaluations"] / metrics["seconds"]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from probzero import config
-from probzero.benchmarks import engine, memory, network, roofline, search
+from probzero.benchmarks import memory, network, roofline, search
 from probzero.benchmarks.rows import Row
 from probzero.benchmarks.selfplay import measure
 from probzero.commands import arguments
@@ -44,19 +44,11 @@ def _parts(settings: list[Config]) -> Iterator[Row]:
     for setting in settings:
         yield from search.components(setting)
     for setting in settings:
-        yield from search.side_by_side(setting)
-    for setting in settings:
         yield from memory.per_node(setting)
-    yield from memory.long_run(settings[0])
     games = [search.game_of(setting) for setting in settings]
     for setting, game in zip(settings, games, strict=True):
         yield from network.inference(game, setting.network)
-        yield from network.layouts(game.shape, setting.network)
         yield from network.training(game.shape, setting.network, 1)
-    for game in dict.fromkeys(games):
-        yield from engine.engine(game)
-        if game.solvable:
-            yield from engine.solver(game)
     yield from search.growth(settings[0])
     for setting, game in zip(settings, games, strict=True):
         for count in (128, 1024) if game.tensor_form else ():

@@ -45,12 +45,7 @@ def run(args: argparse.Namespace) -> None:
     player, *against = [
         (name, _player(settings, name, path, own.get(name))) for name, path in [args.player, *args.against]
     ]
-    with progress.bar(len(against), "opponent") as bar:
-
-        def show(opponent: str) -> None:
-            bar.update()
-
-        played = play_matches(settings, args.seed, player, against, show)
+    played = play_matches(settings, args.seed, player, against)
     write_csv(args.output, played)
     name = player[0]
     points = (1 + played["result"].where(played["first"] == name, -played["result"])).sum() / 2

@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 import statistics
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tqdm import tqdm
 
 RECENT = 10  # iterations that speak for the speed of those to come
 
@@ -57,12 +50,3 @@ def duration(seconds: float) -> str:
     if seconds < 90 * 60:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h"
-
-
-@contextmanager
-def bar(total: int, unit: str) -> Iterator[tqdm]:
-    """Yield a progress bar, drawn only where somebody sees it move."""
-    from tqdm import tqdm
-
-    with tqdm(total=total, unit=unit, leave=False, disable=not sys.stderr.isatty()) as drawn:
-        yield drawn

@@ -36,12 +36,7 @@ def run(args: argparse.Namespace) -> None:
     game = games.make(settings.game.name, **settings.game.options)
     network, _ = load_checkpoint(args.checkpoint, game)
     evaluator = Evaluator(network, game, device)
-    with progress.bar(settings.selfplay.games, "game") as bar:
-
-        def show(ply: int, going: int) -> None:
-            bar.update(settings.selfplay.games - going - bar.n)
-
-        shard = play_shard(settings, evaluator, args.seed, args.iteration, args.shard, show)
+    shard = play_shard(settings, evaluator, args.seed, args.iteration, args.shard)
     metrics = shard.metrics
     write_samples(args.dataset, shard.samples, game)
     write_csv(args.games, shard.games)

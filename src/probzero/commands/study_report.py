@@ -10,7 +10,6 @@ from pathlib import Path
 import pandas as pd
 
 from probzero.commands import arguments, progress
-from probzero.commands.figures import names
 from probzero.report.study import figures
 from probzero.report.study.inputs import RAW, Results, read_results
 from probzero.report.study.tables import study_tables
@@ -34,10 +33,10 @@ def run(args: argparse.Namespace) -> None:
     found = read_results(args.measures, args.ratings, descriptions(args.study))
     tables = study_tables(found)
     write_tables(tables, found.reference, args.tables)
-    figures.plot_truth(found, tables["curves"], *names(args.figures, "study_truth"))
-    figures.plot_variants(found, tables["curves"], *names(args.figures, "study_variants"))
-    figures.plot_ablations(found, tables["ablations"], *names(args.figures, "study_ablations"))
-    figures.plot_elo(found, tables["elo"], *names(args.figures, "study_elo"))
+    figures.plot_truth(found, tables["curves"], args.figures / "study_truth")
+    figures.plot_variants(found, tables["curves"], args.figures / "study_variants")
+    figures.plot_ablations(found, tables["ablations"], args.figures / "study_ablations")
+    figures.plot_elo(found, tables["elo"], args.figures / "study_elo")
     for line in summary(tables, found):
         progress.report("study", line)
 

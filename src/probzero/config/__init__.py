@@ -29,7 +29,7 @@ from probzero.config.sections import (
     Training,
     Truth,
 )
-from probzero.config.words import validated
+from probzero.config.wording import validated
 from probzero.errors import bad
 
 __all__ = [

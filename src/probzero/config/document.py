@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from probzero.arms import ARMS
 from probzero.config import Config
-from probzero.config.words import allowed
+from probzero.config.wording import allowed
 from probzero.games.registry import GAMES
 from probzero.study import StudyFile, Variant
 

@@ -72,11 +72,6 @@ class Game(Section):
         """What planning knows of the game."""
         return registry.entry(self.name, self.options)
 
-    @property
-    def size(self) -> int:
-        """The board side of Othello, for code that knows no other game."""
-        return self.options["size"]
-
 
 class Network(Section):
     """The network: a trunk of residual blocks, and heads for policy, value and reward."""

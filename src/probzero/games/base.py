@@ -4,7 +4,7 @@ A state is seen by the player to move; whose turn it is, is bookkeeping of those
 
 - the *array form*, the methods below, for numpy arrays and, unless the game says it has no tensor form, for torch
   tensors on any device alike;
-- the *compiled form*, one state at a time, a template `games/compiled/<name>.py` (see `probzero.compiled`) with the
+- the *compiled form*, one state at a time, a template `games/compiled/<name>.py` (see `probzero.templates`) with the
   constants WORDS, MOVES, ACTIONS and the functions
 
       legal(state, moves) -> count      the legal moves, by rising action, written into moves [MOVES]
@@ -28,7 +28,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import numpy as np
 import torch
 
-from probzero import compiled
+from probzero import templates
 from probzero.errors import bad
 from probzero.games.registry import GAMES, Entry
 
@@ -82,6 +82,9 @@ class Game(ABC):
         for name in ARRAY_FORM if not cls.tensor_form else ():
             if name in vars(cls):
                 setattr(cls, name, _through_arrays(vars(cls)[name]))
+
+    def __repr__(self) -> str:
+        return self.identity
 
     @property
     def actions(self) -> int:
@@ -199,11 +202,11 @@ class Game(ABC):
     @cached_property
     def rules(self) -> ModuleType:
         """Return the compiled form."""
-        return compiled.load(f"probzero.games.compiled.{self.name}", self.identity, **self.options)
+        return templates.load(f"probzero.games.compiled.{self.name}", self.identity, **self.options)
 
     def loops(self, template: str) -> ModuleType:
         """Return a template of loops over the compiled form."""
-        return compiled.load(template, self.identity, rules=self.rules)
+        return templates.load(template, self.identity, rules=self.rules)
 
 
 def _through_arrays(method: Callable[..., np.ndarray]) -> Callable[..., Any]:

@@ -9,7 +9,7 @@ import torch
 
 from probzero.config import Targets
 from probzero.learning.dataset import Samples
-from probzero.search.choice import Moves
+from probzero.search.move_choice import Moves
 
 
 class Position(NamedTuple):

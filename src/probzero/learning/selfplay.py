@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -21,8 +20,8 @@ from probzero.network.inference import Evaluator
 from probzero.random_keys import key, uniform
 from probzero.search.base import GraphSearch
 from probzero.search.build import SearchFactory
-from probzero.search.choice import sample
 from probzero.search.graph import Graph
+from probzero.search.move_choice import sample
 
 
 @dataclass(frozen=True)
@@ -38,12 +37,7 @@ class Shard:
     metrics: dict[str, Any]
 
 
-Progress = Callable[[int, int], None]  # plies played, games still going
-
-
-def play_shard(
-    config: Config, evaluator: Evaluator, seed: int, iteration: int, shard: int, progress: Progress | None = None
-) -> Shard:
+def play_shard(config: Config, evaluator: Evaluator, seed: int, iteration: int, shard: int) -> Shard:
     """Play the shard's games to their ends."""
     counts = _Counts(evaluator)
     settings, game, device = config.selfplay, evaluator.game, evaluator.device
@@ -78,8 +72,6 @@ def play_shard(
         made[going] = action
         moves.append(made)
         going = going[~game.finished(graph.states(graph.root[going]))]
-        if progress is not None:
-            progress(ply + 1, len(going))
         if not len(going):
             break
     if not moves:
@@ -114,13 +106,14 @@ class _Counts:
 
     def metrics(self, search: GraphSearch) -> dict[str, Any]:
         graph, sent = search.graph, self.evaluator.positions - self.before[0]
+        evaluated, moves = graph.evaluated[: graph.nodes], graph.edge_count[: graph.nodes]  # the rest is never touched
         return {
             "leaf_evaluations": search.leaf_evaluations,
             "network_evaluations": sent,
             "network_calls": self.evaluator.calls - self.before[1],
             "cache_hits": search.leaf_evaluations - sent,
-            "nodes": int(graph.evaluated.sum()),
-            "terminal_nodes": int((graph.evaluated & (graph.edge_count == 0)).sum()),
+            "nodes": int(evaluated.sum()),
+            "terminal_nodes": int((evaluated & (moves == 0)).sum()),
             "entered_positions": graph.nodes,
             "edges": graph.edges,
         }

@@ -13,7 +13,7 @@ from probzero.arena.elo import iteration_of
 from probzero.report import style
 
 
-def plot_elo(ratings: pd.DataFrame, png: str | Path, pdf: str | Path) -> None:
+def plot_elo(ratings: pd.DataFrame, path: Path) -> None:
     """Elo by iteration. Band: 95 % of the difference from the anchor. Whiskers: 95 % against the mean of the field.
 
     Players that are not checkpoints are horizontal lines. Where the games bound a difference on one side only
@@ -52,10 +52,10 @@ def plot_elo(ratings: pd.DataFrame, png: str | Path, pdf: str | Path) -> None:
         axes.set_ylabel(f"Elo relative to {anchor}")
         style.iterations_axis(axes)
         style.legend_above(axes, 1)
-        style.save(drawn, png, pdf)
+        style.save(drawn, path)
 
 
-def plot_win_rates(pairings: pd.DataFrame, players: Sequence[str], png: str | Path, pdf: str | Path) -> None:
+def plot_win_rates(pairings: pd.DataFrame, players: Sequence[str], path: Path) -> None:
     """Matrix of scores in percent: row's player against column's; 50 is even, a draw counts one half."""
     scores = score_matrix(pairings, players)
     names = [short_name(player) for player in players]
@@ -77,10 +77,10 @@ def plot_win_rates(pairings: pd.DataFrame, players: Sequence[str], png: str | Pa
         axes.set_xlabel("Opponent (iteration)")
         axes.set_ylabel("Player (iteration)")
         drawn.colorbar(image, ax=axes, label="Score of the row's player (%)", shrink=0.85, ticks=range(0, 101, 25))
-        style.save(drawn, png, pdf)
+        style.save(drawn, path)
 
 
-def plot_training(training: pd.DataFrame, png: str | Path, pdf: str | Path) -> None:
+def plot_training(training: pd.DataFrame, path: Path) -> None:
     """Losses and accuracies by iteration, each head in one colour on both sides."""
     heads = {"Policy": (style.BLUE, "o"), "Value": (style.VERMILION, "s"), "Reward": (style.GREEN, "^")}
     losses = dict(zip(("policy_loss", "value_loss", "reward_loss"), heads, strict=True))
@@ -96,10 +96,10 @@ def plot_training(training: pd.DataFrame, png: str | Path, pdf: str | Path) -> N
         right.set_ylabel("Agreement with the target (%)")
         right.set_ylim(top=100)
         drawn.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=3)
-        style.save(drawn, png, pdf)
+        style.save(drawn, path)
 
 
-def plot_selfplay(selfplay: pd.DataFrame, png: str | Path, pdf: str | Path) -> None:
+def plot_selfplay(selfplay: pd.DataFrame, path: Path) -> None:
     """Throughput of self-play by iteration: evaluations per second, and where time and evaluations went."""
     with style.figure(style.DOUBLE, 2.5, columns=2) as (drawn, (left, right)):
         iteration = selfplay["iteration"]
@@ -114,7 +114,7 @@ def plot_selfplay(selfplay: pd.DataFrame, png: str | Path, pdf: str | Path) -> N
         left.set_ylabel("Evaluations (thousand/s)")
         right.set_ylabel("Share (%)")
         right.set_ylim(0, 100)
-        style.save(drawn, png, pdf)
+        style.save(drawn, path)
 
 
 def score_matrix(pairings: pd.DataFrame, players: Sequence[str]) -> np.ndarray:

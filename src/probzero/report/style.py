@@ -63,11 +63,11 @@ def figure(width: float, height: float, rows: int = 1, columns: int = 1) -> Iter
         yield drawn, list(axes.flat)
 
 
-def save(drawn: Figure, png: str | Path, pdf: str | Path) -> None:
-    """Write both files, each whole or not at all; the same figure gives the same bytes, so no dates inside."""
-    with files.replacing(png) as temporary:
+def save(drawn: Figure, path: Path) -> None:
+    """Write path.png and path.pdf, each whole or not at all; the same figure gives the same bytes: no dates inside."""
+    with files.replacing(path.with_suffix(".png")) as temporary:
         drawn.savefig(temporary, format="png", dpi=DPI, metadata={"Software": None})
-    with files.replacing(pdf) as temporary:
+    with files.replacing(path.with_suffix(".pdf")) as temporary:
         drawn.savefig(temporary, format="pdf", metadata={"CreationDate": None})
 
 

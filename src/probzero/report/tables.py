@@ -30,7 +30,7 @@ SHARD_SUMS = (
 )  # fmt: skip
 MATCHES = {
     **dict.fromkeys(("first", "second", "opening_moves", "moves"), str),
-    **dict.fromkeys(("opening", "plies", "margin", "result"), int),
+    **dict.fromkeys(("opening", "plies", "result"), int),
 }
 
 
@@ -84,9 +84,13 @@ def read_matches(paths: Iterable[str | Path]) -> pd.DataFrame:
 
 def _read_match(path: Path) -> pd.DataFrame:
     """Read one player's games. Its name is the file's; each opening comes twice, with sides swapped."""
-    games = read_table(path, MATCHES)[list(MATCHES)]
+    games = read_table(path, MATCHES)
+    if "margin" in games:  # not every game is won by one
+        games = read_table(path, {**MATCHES, "margin": int})
     refuse(path, games, "result", ~games["result"].isin([1, 0, -1]), "1, 0 or -1")
-    refuse(path, games, "margin", np.sign(games["margin"]) != games["result"], "the sign of result")
+    if "margin" in games:
+        refuse(path, games, "margin", np.sign(games["margin"]) != games["result"], "the sign of result")
+    games = games[list(MATCHES)]
     refuse(path, games, "first", games["first"] == games["second"], "two different players")
     refuse(path, games, "second", (games[["first", "second"]] != path.stem).all(axis=1), f"a game of {path.stem}")
     opponent = games["first"].where(games["first"] != path.stem, games["second"])

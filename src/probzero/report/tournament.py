@@ -9,7 +9,18 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from probzero.arena.elo import Ratings, indices, iteration_of, quantile
+from probzero.arena.elo import Ratings, fit, indices, iteration_of, quantile
+
+
+def tournament_tables(games: pd.DataFrame, players: Sequence[str]) -> dict[str, pd.DataFrame]:
+    """Return all tables by name; the first player is 0 on the scale."""
+    ratings = fit(games, players, anchor=players[0])
+    return {
+        "ratings": ratings_table(ratings),
+        "differences": differences_table(ratings),
+        "pairings": pairings_table(games, players),
+        "model": model_table(ratings),
+    }
 
 
 def ratings_table(ratings: Ratings) -> pd.DataFrame:

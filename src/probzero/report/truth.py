@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,9 @@ from matplotlib.ticker import MaxNLocator
 from scipy.stats import norm
 
 from probzero.arena.elo import iteration_of
+from probzero.files import read_json
 from probzero.report import style
+from probzero.report.efficiency import efficiency
 from probzero.report.tables import PHASE_NAME, PHASES_PER_BAND
 from probzero.report.tournament import wilson
 from probzero.tables import read_table
@@ -24,6 +26,7 @@ CALIBRATION = {
     **dict.fromkeys(("bin", "predictions"), int),
     **dict.fromkeys(("mean_prediction", "frequency", "brier", "log_loss"), float),
 }
+PERFECT = {"opening": int, "result": int}
 NORMAL = float(norm.ppf(0.975))
 HEADS = (("value", style.BLUE, "o"), ("reward", style.VERMILION, "s"))
 COLOURS = (style.ORANGE, style.BLUE, style.GREEN, style.PURPLE, style.VERMILION)
@@ -34,6 +37,27 @@ def collect(paths: Iterable[str | Path], columns: Mapping[str, type]) -> pd.Data
     table = pd.concat([read_table(path, {"player": str, **columns}) for path in paths], ignore_index=True)
     numbers = [iteration_of(player) for player in table["player"]]
     return table.assign(iteration=pd.array(numbers, dtype="Int64"))
+
+
+def truth_tables(
+    files: Mapping[str, Sequence[Path]], selfplay: pd.DataFrame, training: pd.DataFrame
+) -> dict[str, pd.DataFrame]:
+    """Return all tables by name, from the files of every network (kept, calibration, perfect) and of blunders."""
+    kept, calibration, perfect = (
+        collect(files[kind], columns)
+        for kind, columns in (("kept", KEPT), ("calibration", CALIBRATION), ("perfect", PERFECT))
+    )
+    summary = kept_summary(kept, selfplay, [])
+    learned = summary[(summary["source"] == ALL) & (summary["player"] != CEILING)]
+    return {
+        "truth": summary,
+        "efficiency": efficiency(learned, selfplay, training),
+        "errors": kept_summary(kept, selfplay, ["phase"]),
+        "calibration": calibration_summary(calibration),
+        "reliability": reliability(calibration, f"iteration-{kept['iteration'].max():04}"),
+        "perfect": perfect_summary(perfect),
+        "blunders": pd.DataFrame([read_json(path) for path in files["blunders"]]).sort_values("iteration"),
+    }
 
 
 def kept_summary(kept: pd.DataFrame, selfplay: pd.DataFrame, by: list[str]) -> pd.DataFrame:
@@ -96,7 +120,7 @@ def perfect_summary(games: pd.DataFrame) -> pd.DataFrame:
     return summary
 
 
-def plot_truth(truth: pd.DataFrame, png: str | Path, pdf: str | Path) -> None:
+def plot_truth(truth: pd.DataFrame, path: Path) -> None:
     """Share of kept results by iteration and by leaf evaluations, raw and searched; the ceiling is dotted."""
     table = truth[truth["source"] == ALL]
     checkpoints, ceiling = table[table["iteration"].notna()], table[table["player"] == CEILING]
@@ -117,10 +141,10 @@ def plot_truth(truth: pd.DataFrame, png: str | Path, pdf: str | Path) -> None:
         handles, labels = panels[1].get_legend_handles_labels()
         drawn.legend(handles, labels, loc="outside upper center", ncols=3)
         panels[1].xaxis.set_major_locator(MaxNLocator(nbins=6))
-        style.save(drawn, png, pdf)
+        style.save(drawn, path)
 
 
-def plot_errors(errors: pd.DataFrame, png: str | Path, pdf: str | Path) -> None:
+def plot_errors(errors: pd.DataFrame, path: Path) -> None:
     """Share of lost results by phase, in bands, for the last checkpoint, raw and searched, and the raw ceiling."""
     table = errors[errors["source"] == ALL]
     last = table[table["iteration"] == table["iteration"].max()]
@@ -138,7 +162,7 @@ def plot_errors(errors: pd.DataFrame, png: str | Path, pdf: str | Path) -> None:
         axes.set_ylabel("Exact result lost (%)")
         axes.set_ylim(bottom=0)
         style.legend_above(axes, 2)
-        style.save(drawn, png, pdf)
+        style.save(drawn, path)
 
 
 def _lost_by_band(rows: pd.DataFrame) -> pd.DataFrame:
@@ -151,7 +175,7 @@ def _lost_by_band(rows: pd.DataFrame) -> pd.DataFrame:
     return (100 * pd.DataFrame({"lost": lost, "low": low, "high": high})).assign(phase=middle)
 
 
-def plot_reliability(table: pd.DataFrame, png: str | Path, pdf: str | Path) -> None:
+def plot_reliability(table: pd.DataFrame, path: Path) -> None:
     """Observed frequency against predicted probability for the value and the reward head."""
     with style.figure(style.SINGLE, 3.2) as (drawn, (axes,)):
         axes.plot([0, 1], [0, 1], color=style.GREY, linestyle=":", label="Perfectly calibrated")
@@ -169,14 +193,14 @@ def plot_reliability(table: pd.DataFrame, png: str | Path, pdf: str | Path) -> N
         axes.set_ylabel("Observed frequency")
         axes.set_aspect("equal")
         axes.legend(loc="upper left")
-        style.save(drawn, png, pdf)
+        style.save(drawn, path)
 
 
-def plot_blunders(blunders: pd.DataFrame, png: str | Path, pdf: str | Path) -> None:
+def plot_blunders(blunders: pd.DataFrame, path: Path) -> None:
     """Moves of self-play that gave the exact result away, by iteration."""
     with style.figure(style.SINGLE, 2.4) as (drawn, (axes,)):
         axes.plot(blunders["iteration"], blunders["blunders_per_game"], color=style.BLUE, marker="o", clip_on=False)
         axes.set_ylabel("Results given away per game")
         axes.set_ylim(bottom=0)
         style.iterations_axis(axes)
-        style.save(drawn, png, pdf)
+        style.save(drawn, path)

@@ -1,0 +1,1 @@
+"""Searches over batches of games: `build` makes one, `graph` is what they search, `backends` how they compute."""

@@ -11,9 +11,9 @@ from probzero.config import Search
 from probzero.network.inference import Evaluation
 from probzero.random_keys import key, uniform
 from probzero.search.backends.base import Leaves
-from probzero.search.choice import Moves
 from probzero.search.evaluation import Evaluate
 from probzero.search.graph import Graph
+from probzero.search.move_choice import Moves
 
 SIMULATIONS_PER_LEAF = 4  # when leaves are counted: simulations that end in known positions need no evaluation
 

@@ -9,7 +9,7 @@ from probzero.config import Search
 from probzero.errors import bad
 from probzero.games.base import Game
 from probzero.network.inference import Evaluation, Evaluator
-from probzero.search.backends import choose
+from probzero.search.backends.base import Backend
 from probzero.search.base import GraphSearch
 from probzero.search.evaluation import CachedEvaluation, Evaluate
 from probzero.search.graph import Graph
@@ -23,7 +23,7 @@ class SearchFactory:
         self.game, self.settings = game, settings
         self.capacity, self.setting = capacity, setting
         self.device = evaluator.device if evaluator is not None else torch.device("cpu")
-        self.backend = choose(game, self.device)
+        self.backend = choose_backend(game, self.device)
         self.evaluate: Evaluate = _nothing if evaluator is None else evaluator
         if evaluator is None and ARMS[settings.algorithm].learns:
             without = " or ".join(name for name, arm in ARMS.items() if not arm.learns)
@@ -42,3 +42,14 @@ class SearchFactory:
 
 def _nothing(states: torch.Tensor, moves: torch.Tensor) -> Evaluation:
     raise AssertionError("a search without a network makes its own estimates")
+
+
+def choose_backend(game: Game, device: torch.device) -> Backend:
+    """Return the form in which searches on a device compute: the one place that asks."""
+    if device.type == "cpu":
+        from probzero.search.backends.compiled import CompiledBackend
+
+        return CompiledBackend(game)
+    from probzero.search.backends.tensor import TensorBackend
+
+    return TensorBackend(game, device)

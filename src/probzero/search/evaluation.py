@@ -8,9 +8,8 @@ import torch
 
 from probzero import wdl
 from probzero.network.inference import Evaluation
-from probzero.search.arrays import zeros
 from probzero.search.backends.base import Backend
-from probzero.search.table import KeyTable
+from probzero.search.key_table import KeyTable
 
 # States [n, W] and their legal moves [n, K], each row filled up with its first; priors come by listed move.
 Evaluate = Callable[[torch.Tensor, torch.Tensor], Evaluation]
@@ -24,17 +23,17 @@ class CachedEvaluation:
 
     def __init__(self, evaluate: Evaluate, backend: Backend, capacity: int) -> None:
         self.evaluate, self.backend = evaluate, backend
-        game, device = backend.game, backend.device
+        game = backend.game
         self.table = KeyTable(backend, capacity, game.words, "evaluation cache")  # keys: states
-        self.prior = zeros(capacity, game.most_moves, device=device)
-        self.value = zeros(capacity, wdl.SIZE, device=device)
-        self.reward = zeros(capacity, wdl.SIZE, device=device)
+        self.prior = backend.zeros(capacity, game.most_moves)
+        self.value = backend.zeros(capacity, wdl.SIZE)
+        self.reward = backend.zeros(capacity, wdl.SIZE)
 
     def __call__(self, states: torch.Tensor, moves: torch.Tensor) -> Evaluation:
-        if self.table.count + len(states) > self.table.capacity:
-            self.table.clear()  # forgetting costs time, never results
         if len(states) > self.table.capacity:
             return self.evaluate(states, moves)
+        if self.table.count + len(states) > self.table.capacity:
+            self.table.clear()  # forgetting costs time, never results
         held = self.table.count
         entries, added = self.table.insert(states, self.backend.hash_rows(states))
         stored = (self.prior, self.value, self.reward)

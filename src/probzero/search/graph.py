@@ -3,8 +3,8 @@
 All games share one pool of nodes and one of edges; nodes of different games never meet. A node is a position of a game:
 equal positions of one game are one node, however they are reached, unless transpositions are switched off. When a node
 is evaluated, its edges are laid out side by side in order of falling prior and its children are entered as nodes; a
-child is *explored* when a simulation first takes its edge. Particles explore moves in order of prior, so that the explored
-edges of a node come first; MCTS explores them in any order.
+child is *explored* when a simulation first takes its edge. Particles explore moves in order of prior, so that the
+explored edges of a node come first; MCTS explores them in any order.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import torch
 
 from probzero.random_keys import mix
-from probzero.search.arrays import GraphArrays, zeros
-from probzero.search.table import KeyTable
+from probzero.search.arrays import GraphArrays
+from probzero.search.key_table import KeyTable
 
 if TYPE_CHECKING:
     from probzero.search.backends.base import Backend
@@ -38,8 +38,8 @@ class Edges:
 class Graph:
     """Nodes M, edges E, games G, words W of a state. Rows of `search` and `net` are WDL triples of the player to move.
 
-    Nodes meet only within a *scope*: that of their game, numbered 0 … G − 1, or one of their own, game + G·k. A new scope
-    forgets what was found (`restart`) or, with transpositions off, keeps equal positions apart.
+    Nodes meet only within a *scope*: that of their game, numbered 0 … G − 1, or one of their own, game + G·k. A new
+    scope forgets what was found (`restart`) or, with transpositions off, keeps equal positions apart.
     """
 
     VALUE, TARGET = 0, 1  # rows of `search`: value_search, value_target
@@ -54,26 +54,26 @@ class Graph:
         self.games = games
         self.scopes = 1  # rounds of scopes that were handed out, G in each
         self.table = KeyTable(backend, capacity, game.words + 1, setting)  # [M, W + 1] keys: state, scope
-        self.key = zeros(capacity, dtype=torch.int64, device=device)  # [M] hash of game and position
-        self.rank = zeros(capacity, dtype=torch.int16, device=device)  # [M] orders a game's nodes; see the rules
-        self.evaluated = zeros(capacity, dtype=torch.bool, device=device)  # [M]
-        self.closed = zeros(capacity, dtype=torch.bool, device=device)  # [M] terminal or exhausted
-        self.visits = zeros(capacity, dtype=torch.int32, device=device)  # [M] particles that came through
-        self.volume = zeros(capacity, dtype=torch.int32, device=device)  # [M] particles waiting; 0 between batches
-        self.first_edge = zeros(capacity, dtype=torch.int64, device=device)  # [M]
-        self.edge_count = zeros(capacity, dtype=torch.int64, device=device)  # [M] legal moves; 0 at terminals
-        self.search = zeros(capacity, 2, 3, device=device)  # [M, 2, 3] value_search, value_target
-        self.net = zeros(capacity, 2, 3, device=device)  # [M, 2, 3] value_net, reward_net
-        self.edge_child = zeros(edges, dtype=torch.int64, device=device)  # [E] child; ~child while unexplored
-        self.edge_policy = zeros(edges, device=device)  # [E] policy_search
-        self.edge_action = zeros(edges, dtype=torch.int16, device=device)  # [E]
-        self.edge_visits = zeros(edges, dtype=torch.int32, device=device)  # [E] particles that took the move
+        self.key = backend.zeros(capacity, dtype=torch.int64)  # [M] hash of game and position
+        self.rank = backend.zeros(capacity, dtype=torch.int16)  # [M] orders a game's nodes; see the rules
+        self.evaluated = backend.zeros(capacity, dtype=torch.bool)  # [M]
+        self.closed = backend.zeros(capacity, dtype=torch.bool)  # [M] terminal or exhausted
+        self.visits = backend.zeros(capacity, dtype=torch.int32)  # [M] particles that came through
+        self.volume = backend.zeros(capacity, dtype=torch.int32)  # [M] particles waiting; 0 between batches
+        self.first_edge = backend.zeros(capacity, dtype=torch.int64)  # [M]
+        self.edge_count = backend.zeros(capacity, dtype=torch.int64)  # [M] legal moves; 0 at terminals
+        self.search = backend.zeros(capacity, 2, 3)  # [M, 2, 3] value_search, value_target
+        self.net = backend.zeros(capacity, 2, 3)  # [M, 2, 3] value_net, reward_net
+        self.edge_child = backend.zeros(edges, dtype=torch.int64)  # [E] child; ~child while unexplored
+        self.edge_policy = backend.zeros(edges)  # [E] policy_search
+        self.edge_action = backend.zeros(edges, dtype=torch.int16)  # [E]
+        self.edge_visits = backend.zeros(edges, dtype=torch.int32)  # [E] particles that took the move
         self.edge_child[NO_EDGE] = ~0
         self.edges = 1
-        self.root = zeros(games, dtype=torch.int64, device=device)  # [G]
-        self.game_key = zeros(games, dtype=torch.int64, device=device)  # [G] root of the game's randomness
+        self.root = backend.zeros(games, dtype=torch.int64)  # [G]
+        self.game_key = backend.zeros(games, dtype=torch.int64)  # [G] root of the game's randomness
         self._slots = torch.arange(game.most_moves, device=device)
-        self.scratch = zeros(capacity, dtype=torch.int64, device=device)  # [M] of use within one call only
+        self.scratch = backend.zeros(capacity, dtype=torch.int64)  # [M] of use within one call only
         self.rank_heads = torch.full((game.ranks,), -1, device=device)  # [ranks] −1 between calls
 
     @cached_property

@@ -14,11 +14,11 @@ import torch
 
 from probzero import wdl
 from probzero.config import Search
-from probzero.search.arrays import ResultArrays, Scoring, zeros
+from probzero.search.arrays import ResultArrays, Scoring
 from probzero.search.base import GraphSearch
-from probzero.search.choice import Moves
 from probzero.search.evaluation import Evaluate
 from probzero.search.graph import Graph
+from probzero.search.move_choice import Moves
 
 
 class MctsSearch(GraphSearch):
@@ -29,7 +29,7 @@ class MctsSearch(GraphSearch):
     def __init__(self, graph: Graph, evaluate: Evaluate, settings: Search) -> None:
         super().__init__(graph, evaluate, settings)
         device = graph.device
-        self.edge_value = zeros(len(graph.edge_child), dtype=torch.float64, device=device)  # [E] W, for the mover
+        self.edge_value = graph.backend.zeros(len(graph.edge_child), dtype=torch.float64)  # [E] W, for the mover
         self.low = torch.full((graph.games,), torch.inf, dtype=torch.float64, device=device)  # [G] least Q of a search
         self.high = torch.full((graph.games,), -torch.inf, dtype=torch.float64, device=device)  # [G] and greatest
 

@@ -9,8 +9,8 @@ import torch
 
 from probzero import wdl
 from probzero.search.base import GraphSearch
-from probzero.search.choice import Moves
 from probzero.search.graph import Graph
+from probzero.search.move_choice import Moves
 
 
 class ParticleSearch(GraphSearch):

@@ -12,7 +12,7 @@ import pandas as pd
 from probzero.errors import bad
 from probzero.games.base import Game
 from probzero.tables import read_table
-from probzero.truth.labels import check_solvable, label
+from probzero.truth.labels import Solver, check_solvable
 
 
 def read_games(paths: Iterable[str | Path]) -> pd.DataFrame:
@@ -31,7 +31,7 @@ def count_blunders(game: Game, games: pd.DataFrame, threads: int) -> dict[str, A
     check_solvable(game)
     states, action, number = _replayed(game, games)
     distinct, which = np.unique(states, axis=0, return_inverse=True)
-    labels = label(game, distinct, margins=False, threads=threads, progress=False)
+    labels = Solver(game, threads=threads).label(distinct, margins=False)
     lost = labels.result[which] - labels.action_result[which, action]
     return {
         "games": len(games),

@@ -15,7 +15,7 @@ from probzero.network.checkpoint import OptimizerState
 from probzero.network.inference import resolve_device
 from probzero.network.model import ProbZeroNet, build
 from probzero.random_keys import key
-from probzero.truth.labels import check_solvable, keeps_result, label
+from probzero.truth.labels import Solver, check_solvable, keeps_result
 from probzero.truth.positions import from_random_play
 
 ROUNDS = 10  # steps of the learning-rate schedule
@@ -24,7 +24,7 @@ ROUNDS = 10  # steps of the learning-rate schedule
 def exact_samples(game: Game, states: np.ndarray, threads: int) -> Samples:
     """Return samples of states [n, words] with exact values; all moves that keep the result share the policy."""
     check_solvable(game)
-    labels = label(game, states, margins=False, threads=threads, progress=False)
+    labels = Solver(game, threads=threads).label(states, margins=False)
     keeps = keeps_result(labels).astype(np.float32)
     outcome = wdl.from_result(labels.result)
     ones = np.ones(len(states), dtype=np.float32)

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
-from threading import Lock
 from types import ModuleType
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
-from tqdm import tqdm
 
 from probzero.errors import bad
 from probzero.games.base import Game
@@ -22,7 +20,6 @@ from probzero.games.base import Game
 ILLEGAL = -128  # stands in for the value of an action that is not legal
 NODE_BUDGET = 1_000_000_000  # per position, when none is given: some two minutes, so that nothing runs for ever
 TABLE_BITS = 20  # 2^20 entries per thread, of 32 bytes for states of two words
-CHUNK = 32  # positions per step of the progress bar
 
 
 @dataclass(frozen=True)
@@ -71,29 +68,28 @@ class Solver:
         game: Game,
         *,
         threads: int = 2,
-        node_budget: int | None = None,
+        node_budget: int = NODE_BUDGET,
         table_bits: int = TABLE_BITS,
         lookup: Lookup | None = None,
     ) -> None:
-        self.game, self.lookup = game, lookup
-        self.node_budget = NODE_BUDGET if node_budget is None else node_budget
+        self.game, self.lookup, self.node_budget = game, lookup, node_budget
         if threads < 1:
             raise bad("solver", "threads", "at least 1", threads)
-        if self.node_budget < 1:
-            raise bad("solver", "node_budget", "at least 1", self.node_budget)
+        if node_budget < 1:
+            raise bad("solver", "node_budget", "at least 1", node_budget)
         if not 1 <= table_bits <= 30:
             raise bad("solver", "table_bits", "1 to 30", table_bits)
         self.loops = game.loops("probzero.truth.solver")
         self.workspaces = [Workspace(game, self.loops, table_bits) for _ in range(threads)]
 
-    def label(self, states: ArrayLike, *, margins: bool = True, progress: bool = True) -> Labels:
+    def label(self, states: ArrayLike, *, margins: bool = True) -> Labels:
         """Return the labels of states [n, words]; without `margins` only results, on Othello ten times as fast."""
         if margins and not self.game.has_margin:
             raise bad("solver", self.game.identity, "a game that is won by a margin", "margins asked of another")
         states = self._checked(states)
         values = self.lookup.values(states) if self.lookup is not None else None
         if values is None:
-            values = self._values(states, self.loops.LARGEST if margins else 1, progress)
+            values = self._values(states, self.loops.LARGEST if margins else 1)
         legal = values != ILLEGAL
         on_board = self.game.margin(states) if self.game.has_margin else self.game.outcome(states)
         value = np.where(legal.any(-1), values.max(-1), on_board).astype(np.int8)
@@ -116,7 +112,7 @@ class Solver:
         self.game.check_states(states)
         return states
 
-    def _values(self, states: np.ndarray, width: int, progress: bool) -> np.ndarray:
+    def _values(self, states: np.ndarray, width: int) -> np.ndarray:
         """Return int8 [n, A]: exact values of the actions for width LARGEST, only their signs right for width 1.
 
         Positions are dealt out to the threads in turn, the earliest first: equal shares of the hard ones, and the
@@ -124,25 +120,15 @@ class Solver:
         """
         values = np.full((len(states), self.game.actions), ILLEGAL, dtype=np.int8)
         order = np.argsort(self.game.rank(states, self.game.legal(states)), kind="stable")
-        lock = Lock()
-        bar = tqdm(total=len(states), desc=f"solving {self.game.identity}", unit="pos", disable=not progress)
-
-        def work(share: np.ndarray, space: Workspace) -> int:
-            for begin in range(0, len(share), CHUNK):
-                chunk = share[begin : begin + CHUNK]
-                failed: int = self.loops.label_positions(
-                    states, chunk, width, space.states, space.moves, space.table, space.counters, values
-                )
-                if failed >= 0:
-                    return failed
-                with lock:
-                    bar.update(len(chunk))
-            return -1
-
         threads, limit = len(self.workspaces), self.loops.LIMIT
         for space in self.workspaces:
             space.counters[limit] = self.node_budget
-        with bar, ThreadPoolExecutor(threads) as pool:
+
+        def work(share: np.ndarray, space: Workspace) -> int:
+            room = space.states, space.moves, space.table, space.counters
+            return self.loops.label_positions(states, share, width, *room, values)
+
+        with ThreadPoolExecutor(threads) as pool:
             try:
                 jobs = [pool.submit(work, order[k::threads].copy(), self.workspaces[k]) for k in range(threads)]
                 for job in as_completed(jobs):
@@ -157,21 +143,6 @@ class Solver:
                 for space in self.workspaces:
                     space.counters[limit] = -1  # an error or an interrupt stops the threads still searching
         return values
-
-
-def label(
-    game: Game,
-    states: ArrayLike,
-    *,
-    margins: bool = True,
-    threads: int = 2,
-    node_budget: int | None = None,
-    table_bits: int = TABLE_BITS,
-    progress: bool = True,
-) -> Labels:
-    """Return the exact labels of states [n, words] of a game; see `Solver` for the parameters."""
-    solver = Solver(game, threads=threads, node_budget=node_budget, table_bits=table_bits)
-    return solver.label(states, margins=margins, progress=progress)
 
 
 def check_solvable(game: Game) -> None:

@@ -13,7 +13,7 @@ from probzero.games.base import Game, list_moves
 from probzero.network.inference import Evaluator
 from probzero.random_keys import key
 from probzero.search.build import SearchFactory
-from probzero.search.choice import best
+from probzero.search.move_choice import best
 from probzero.truth.positions import move_masks, states_of
 
 RELIABILITY_BINS = 10

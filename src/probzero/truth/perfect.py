@@ -28,7 +28,7 @@ class PerfectPlayer(Follower):
 
     def choose(self, games: torch.Tensor, ply: int) -> torch.Tensor:
         distinct, which = self.states[games].unique(dim=0, return_inverse=True)
-        labels = self.solver.label(distinct.numpy(), margins=self.game.has_margin, progress=False)
+        labels = self.solver.label(distinct.numpy(), margins=self.game.has_margin)
         good = torch.from_numpy(best_moves(labels))[which]
         chance = uniform((self.keys[games] ^ key("perfect", ply))[:, None], torch.arange(self.game.actions))
         return torch.where(good, chance, -1.0).argmax(1)
@@ -45,7 +45,7 @@ def games_from_wins(game: Game, player: Player, openings: int, plies: int, from_
     states = np.concatenate([np.tile(game.start(), (from_start, 1)), chosen.states])
     number = torch.cat([torch.full((from_start,), -1), torch.arange(openings)])
     perfect = PerfectPlayer(game)
-    result = perfect.solver.label(states, margins=False, progress=False).result
+    result = perfect.solver.label(states, margins=False).result
     won = torch.from_numpy(result.astype(np.int64))
     decided = won != 0
     begun, number, won = torch.from_numpy(states)[decided], number[decided], won[decided]

@@ -5,7 +5,6 @@ A position is *decisive* if some legal move gives the game-theoretic result away
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,7 @@ from probzero.errors import bad
 from probzero.games.base import Game
 from probzero.games.random_play import play_randomly
 from probzero.tables import read_table
-from probzero.truth.labels import check_solvable, decisive, keeps_result, label
+from probzero.truth.labels import Solver, check_solvable, decisive, keeps_result
 
 COLUMNS = {
     "source": str,
@@ -49,7 +48,7 @@ def stratified(game: Game, states: np.ndarray, per_stratum: int, seed: int) -> n
 def labelled(game: Game, states: np.ndarray, source: str, threads: int) -> pd.DataFrame:
     """Return states [n, words] with their exact results, one row each (`COLUMNS`), from the solver."""
     check_solvable(game)
-    labels = label(game, states, margins=False, threads=threads, progress=sys.stderr.isatty())
+    labels = Solver(game, threads=threads).label(states, margins=False)
     legal, keeps = game.legal(states), keeps_result(labels)
     return pd.DataFrame(
         {

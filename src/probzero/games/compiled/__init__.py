@@ -1,1 +1,1 @@
-"""The compiled forms of the games, one template each: see `probzero.games.base` and `probzero.compiled`."""
+"""The compiled forms of the games, one template each: see `probzero.games.base` and `probzero.templates`."""

@@ -6,9 +6,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from probzero import compiled
+from probzero import templates
 
-words = compiled.load("probzero.games.compiled.words")
+words = templates.load("probzero.games.compiled.bits")
 count = words.count
 
 WIDTH, HEIGHT = globals()["width"], globals()["height"]  # given by the loader

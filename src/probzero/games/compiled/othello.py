@@ -6,9 +6,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from probzero import compiled
+from probzero import templates
 
-words = compiled.load("probzero.games.compiled.words")
+words = templates.load("probzero.games.compiled.bits")
 count, lowest, number, leading_zeros = words.count, words.lowest, words.number, words.leading_zeros
 
 SIZE = globals()["size"]  # given by the loader

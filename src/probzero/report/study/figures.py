@@ -24,15 +24,15 @@ MEAN = "Mean, 95 % over seeds"
 _SEED: dict[str, Any] = {"color": "#A6A6A6", "marker": "o", "markersize": 2, "linestyle": "none"}
 
 
-def plot_truth(found: Results, curves: pd.DataFrame, png: str | Path, pdf: str | Path) -> None:
+def plot_truth(found: Results, curves: pd.DataFrame, path: Path) -> None:
     """Curves of the systems, each with its interval."""
     systems = [name for name in found.described if name not in found.having(ABLATION)]
-    _plot_curves(found, curves, systems, systems, png, pdf)
+    _plot_curves(found, curves, systems, systems, path)
 
 
-def plot_variants(found: Results, curves: pd.DataFrame, png: str | Path, pdf: str | Path) -> None:
+def plot_variants(found: Results, curves: pd.DataFrame, path: Path) -> None:
     """Curves of the reference, with its interval, and of its ablations, without."""
-    _plot_curves(found, curves, [found.reference, *found.having(ABLATION)], [found.reference], png, pdf)
+    _plot_curves(found, curves, [found.reference, *found.having(ABLATION)], [found.reference], path)
 
 
 def _plot_curves(
@@ -40,8 +40,7 @@ def _plot_curves(
     curves: pd.DataFrame,
     names: Sequence[str],
     banded: Sequence[str],
-    png: str | Path,
-    pdf: str | Path,
+    path: Path,
 ) -> None:
     """Share of kept results, raw and with the largest budget, by evaluations and by time.
 
@@ -67,7 +66,7 @@ def _plot_curves(
         drawn.legend(
             [*handles, band], [*texts, "95 % over seeds"], loc="outside upper center", ncols=4, handlelength=2.6
         )
-        style.save(drawn, png, pdf)
+        style.save(drawn, path)
 
 
 def _curve(axes: Axes, rows: pd.DataFrame, x: pd.Series, number: int, name: str, banded: bool) -> None:
@@ -92,7 +91,7 @@ def _time_name(seconds: pd.Series) -> str:
     return f"Self-play and training ({'minutes' if _time_unit(seconds) == 60 else 'hours'})"
 
 
-def plot_ablations(found: Results, ablations: pd.DataFrame, png: str | Path, pdf: str | Path) -> None:
+def plot_ablations(found: Results, ablations: pd.DataFrame, path: Path) -> None:
     """What is lost without each idea: reference less ablation on raw and on searched shares, grouped by idea."""
     group = (ablations["idea"] != ablations["idea"].shift()).cumsum().to_numpy(int) - 1  # 0, 1, …
     heights = (np.arange(len(ablations)) + 1.3 * group + 1).tolist()  # a heading before each group
@@ -118,10 +117,10 @@ def plot_ablations(found: Results, ablations: pd.DataFrame, png: str | Path, pdf
                 transform=panels[0].get_yaxis_transform(),
             )  # fmt: skip
         drawn.legend([_whiskers(style.BLACK)], [MEAN], loc="outside upper center")
-        style.save(drawn, png, pdf)
+        style.save(drawn, path)
 
 
-def plot_elo(found: Results, elo: pd.DataFrame, png: str | Path, pdf: str | Path) -> None:
+def plot_elo(found: Results, elo: pd.DataFrame, path: Path) -> None:
     """Elo relative to the reference, and each seed as a small dot; players that do not learn have their own scale."""
     zero = found.rated(found.reference)["rating"].mean()
     ranked = elo.sort_values("rating", ascending=False)
@@ -142,7 +141,7 @@ def plot_elo(found: Results, elo: pd.DataFrame, png: str | Path, pdf: str | Path
             axes.set_xlabel(f"Elo relative to {found.label(found.reference)}")
         keys = [_whiskers(style.VERMILION), Line2D([], [], **_SEED)]
         drawn.legend(keys, [MEAN, "Each seed"], loc="outside upper center", ncols=2)
-        style.save(drawn, png, pdf)
+        style.save(drawn, path)
 
 
 def _interval(name: str) -> list[str]:

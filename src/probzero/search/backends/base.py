@@ -13,8 +13,8 @@ from probzero.games.base import Game
 if TYPE_CHECKING:
     from probzero.network.inference import Evaluation
     from probzero.search.graph import Graph
+    from probzero.search.key_table import KeyTable
     from probzero.search.mcts import MctsSearch
-    from probzero.search.table import KeyTable
 
 
 class Leaves(NamedTuple):
@@ -48,6 +48,9 @@ class Backend(Protocol):
 
     game: Game
     device: torch.device
+
+    def zeros(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+        """Return zeros of that shape on the device."""
 
     def hash_rows(self, words: torch.Tensor) -> torch.Tensor:
         """Return `random_keys.mix` of the columns of int64 words [n, width]: hashes [n]."""
@@ -85,7 +88,9 @@ class Backend(Protocol):
         """Carry results [n], seen by the players to move at the leaves, up their paths with alternating sign."""
 
     def playouts(self, states: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
-        """Return the results [n] (+1, 0, −1, for the players to move) of random games from states [n, W], by keys [n]."""
+        """Return the results [n] (+1, 0, −1, for the players to move) of random games from states [n, W].
+
+        At every ply the legal move with the largest draw is played, keyed by keys [n], ply and action."""
 
 
 def lacks(form: str, setting: str, known: Iterable[str], found: str) -> ProbZeroError:

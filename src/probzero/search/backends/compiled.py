@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from probzero import compiled
+from probzero import templates
 from probzero.games.base import Game
 from probzero.random_keys import key
+from probzero.search.arrays import paged_zeros
 from probzero.search.backends.base import Descent, Leaves, Paths, lacks
 
 if TYPE_CHECKING:
     from probzero.network.inference import Evaluation
     from probzero.search.graph import Graph
+    from probzero.search.key_table import KeyTable
     from probzero.search.mcts import MctsSearch
-    from probzero.search.table import KeyTable
 
 CPU = torch.device("cpu")
 
@@ -27,23 +28,26 @@ class CompiledBackend:
     def __init__(self, game: Game) -> None:
         self.game, self.device = game, CPU
         self._expansion = game.loops("probzero.search.loops.expansion")
-        self._table, self._particles, self._paths = (
-            compiled.load(f"probzero.search.loops.{name}") for name in ("table", "particles", "paths")
+        self._hashing, self._particles, self._paths = (
+            templates.load(f"probzero.search.loops.{name}") for name in ("hashing", "particles", "paths")
         )
         self._winner_prob, self._backup = (
-            compiled.load(f"probzero.kernels.{name}.compiled") for name in ("winner_prob", "backup")
+            templates.load(f"probzero.kernels.{name}.compiled") for name in ("winner_prob", "backup")
         )
         self._playout_salts = np.array([key("playout", ply) for ply in range(game.longest_game + 1)])
 
+    def zeros(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+        return paged_zeros(*shape, dtype=dtype)
+
     def hash_rows(self, words: torch.Tensor) -> torch.Tensor:
         hashes = torch.empty(len(words), dtype=torch.int64)
-        self._table.mix_rows(words.numpy(), hashes.numpy())
+        self._hashing.mix_rows(words.numpy(), hashes.numpy())
         return hashes
 
     def insert(self, table: KeyTable, keys: torch.Tensor, hashes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         entries, added = torch.empty_like(hashes), torch.empty_like(hashes)
         arrays = (keys, hashes, table.slots, table.keys)
-        count, fresh = self._table.insert(
+        count, fresh = self._hashing.insert(
             *(array.numpy() for array in arrays), table.count, entries.numpy(), added.numpy()
         )
         table.reserve(count - table.count)

@@ -10,18 +10,18 @@ import torch
 from probzero import wdl
 from probzero.errors import bad
 from probzero.games.base import Game, list_moves
-from probzero.kernels.backup.graph import BackupGraph
+from probzero.kernels.backup.backup_graph import BackupGraph
 from probzero.random_keys import key, mix, uniform
 from probzero.search.backends.base import Descent, Leaves, Paths, lacks
+from probzero.search.graph import NO_EDGE, Graph
+from probzero.search.key_table import EMPTY
 from probzero.search.scores import scores
-from probzero.search.splitting import SPLITTERS
-from probzero.search.table import EMPTY
+from probzero.search.splitting import SPLITTERS, Splitter
 
 if TYPE_CHECKING:
     from probzero.network.inference import Evaluation
-    from probzero.search.graph import Graph
+    from probzero.search.key_table import KeyTable
     from probzero.search.mcts import MctsSearch
-    from probzero.search.table import KeyTable
 
 BIDS = -(1 << 62)  # bids for a slot are below every entry
 
@@ -49,6 +49,9 @@ class TensorBackend:
             raise bad("search", f"device {device}", f"cpu, as {game.identity} has no tensor form", str(device))
         self.game, self.device = game, device
         self.kernels = kernels or triton_kernels()
+
+    def zeros(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+        return torch.zeros(*shape, dtype=dtype, device=self.device)
 
     def hash_rows(self, words: torch.Tensor) -> torch.Tensor:
         return mix(*words.unbind(1))
@@ -120,6 +123,8 @@ class TensorBackend:
 
     def descend(self, graph: Graph, roots: torch.Tensor, particles: torch.Tensor, splitting: str, salt: int) -> Descent:
         """A Python loop over ranks only."""
+        if splitting not in SPLITTERS:
+            raise lacks("tensor", "search.splitting", SPLITTERS, splitting)
         levels: list[torch.Tensor] = []
         leaves: list[torch.Tensor] = []
         graph.volume[roots] = particles.to(torch.int32)
@@ -128,7 +133,7 @@ class TensorBackend:
             rank = graph.rank[waiting]
             now = rank == rank.min()
             nodes, later = waiting[now], waiting[~now]
-            child, count = _split(graph, nodes, splitting, salt)
+            child, count = _split(graph, nodes, SPLITTERS[splitting], salt)
             unseen = child[graph.volume[child] == 0]
             graph.volume.index_add_(0, child, count)
             unseen = graph.distinct(unseen)
@@ -181,7 +186,7 @@ class TensorBackend:
 
     def add_results(self, search: MctsSearch, paths: Paths, result: torch.Tensor) -> None:
         graph = search.graph
-        taken = paths.edges > 0
+        taken = paths.edges != NO_EDGE
         above = taken.sum(1, keepdim=True) - torch.arange(taken.shape[1], device=self.device)  # plies to the leaf
         value = torch.where(above % 2 == 0, result[:, None], -result[:, None])[taken]
         edges = paths.edges[taken]
@@ -222,10 +227,8 @@ def _arrive(graph: Graph, nodes: torch.Tensor) -> torch.Tensor:
     return volume.long()
 
 
-def _split(graph: Graph, nodes: torch.Tensor, splitting: str, salt: int) -> tuple[torch.Tensor, torch.Tensor]:
+def _split(graph: Graph, nodes: torch.Tensor, splitter: Splitter, salt: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Divide the particles waiting at nodes [n]; return who receives how many: children [k] and counts [k]."""
-    if splitting not in SPLITTERS:
-        raise lacks("tensor", "search.splitting", SPLITTERS, splitting)
     volume = _arrive(graph, nodes)
     edges = graph.edges_of(nodes)
     unexplored = edges.real ^ edges.explored
@@ -234,7 +237,7 @@ def _split(graph: Graph, nodes: torch.Tensor, splitting: str, salt: int) -> tupl
     weightless = ~share.any(1, keepdim=True)
     if weightless.any():
         share = torch.where(weightless, may.to(share.dtype), share)
-    count = SPLITTERS[splitting](share, volume, graph.key[nodes], salt)
+    count = splitter(share, volume, graph.key[nodes], salt)
     untried = unexplored.sum(1, keepdim=True).clamp(min=1)
     bucket = (count * unexplored).sum(1, keepdim=True)
     turn = unexplored.cumsum(1) - 1  # 0 for the unexplored move with the highest prior

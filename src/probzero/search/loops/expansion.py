@@ -1,14 +1,14 @@
 # mypy: disable-error-code="no-untyped-def"
-"""New nodes and random games over the rules of a game, compiled; `backends/tensor.py` has the same in tensor operations."""
+"""New nodes and random games over the rules of a game, compiled; the tensor form is in `backends/tensor.py`."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-from probzero import compiled, wdl
+from probzero import templates, wdl
 
-table = compiled.load("probzero.search.loops.table")
+table = templates.load("probzero.search.loops.hashing")
 mixed, uniform, insert = table.mixed, table.uniform, table.insert
 
 rules = globals()["rules"]  # given by the loader
@@ -50,7 +50,7 @@ def open_nodes(graph, new, nodes, states, moves, counts):
 def expand(graph, nodes, moves, counts, prior, value, reward, first, transpositions, scopes, held, children, scratch):
     """`Backend.expand` for nodes [n]: fill in values and the edges from number `first` on, and enter the children.
 
-    `children` [total, W + 1] and `scratch` [3, total] are room to work in. Returns the number of nodes, as `insert` does.
+    `children` [total, W + 1] and `scratch` [3, total] are room to work in. Returns the number of nodes like `insert`.
     """
     games, edge = len(graph.game_key), 0
     hashes, entries, added = scratch
@@ -92,10 +92,7 @@ def expand(graph, nodes, moves, counts, prior, value, reward, first, transpositi
 
 @njit(cache=True, nogil=True)
 def playouts(states, keys, salts, results):
-    """Fill results [n] (+1, 0, −1, for the players to move) with those of random games from states [n, W].
-
-    At ply p of a game the legal move with the largest draw is played, keyed by keys[n] ^ salts[p] and the action.
-    """
+    """`Backend.playouts`: fill results [n]; a draw at ply p is keyed by keys[n] ^ salts[p] and the action."""
     state, moves = np.zeros(WORDS, np.int64), np.zeros(MOVES, np.int64)
     for row in range(len(states)):
         for word in range(WORDS):

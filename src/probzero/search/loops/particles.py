@@ -6,9 +6,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from probzero import compiled
+from probzero import templates
 
-table = compiled.load("probzero.search.loops.table")
+table = templates.load("probzero.search.loops.hashing")
 mixed, uniform = table.mixed, table.uniform
 
 SPLITTINGS = {"systematic": 0, "multinomial": 1}  # the schemes of `splitting` that there are here

@@ -7,6 +7,7 @@ import numpy as np
 from numba import njit
 
 PUCT_BASE = 19652.0  # that of `scores`
+NO_EDGE = 0  # that of `graph`
 
 
 @njit(forceinline=True)
@@ -38,15 +39,8 @@ def select(graph, results, scoring, roots, games, path, leaves):
                 total += graph.edge_visits[edge]
             chosen, highest = start, -np.inf
             for edge in range(start, end):
-                score = _score(
-                    graph.edge_visits[edge],
-                    total,
-                    results.edge_value[edge],
-                    graph.edge_policy[edge],
-                    low,
-                    high,
-                    scoring,
-                )
+                visits, prior = graph.edge_visits[edge], graph.edge_policy[edge]
+                score = _score(visits, total, results.edge_value[edge], prior, low, high, scoring)
                 if score > highest:
                     chosen, highest = edge, score
             path[row, depth] = chosen
@@ -64,7 +58,7 @@ def add_results(graph, results, roots, games, path, result):
     for row in range(len(path)):
         graph.visits[roots[row]] += 1
         depth = 0
-        while depth < path.shape[1] and path[row, depth] > 0:
+        while depth < path.shape[1] and path[row, depth] != NO_EDGE:
             depth += 1
         value, game = result[row], games[row]
         for step in range(depth - 1, -1, -1):

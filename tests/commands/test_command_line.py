@@ -16,7 +16,7 @@ import pytest
 
 from probzero.__main__ import main
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SMOKE = str(ROOT / "config" / "smoke.yaml")
 
 
@@ -58,10 +58,8 @@ def test_a_command_runs_with_the_garbage_collector_on(monkeypatch: pytest.Monkey
     [
         ("config", "numpy torch pandas tqdm"),
         ("paper", "numpy torch pandas tqdm"),
-        ("tables", "torch scipy matplotlib tqdm"),
-        ("elo", "torch numba matplotlib"),
-        ("figures", "torch numba"),
-        ("truth_tables", "torch numba"),
+        ("report", "torch numba"),
+        ("study_report", "torch numba"),
         ("init", "numba pandas scipy matplotlib"),
         ("train", "numba pandas scipy matplotlib"),
         ("selfplay", "matplotlib triton"),

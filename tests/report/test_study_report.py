@@ -288,7 +288,7 @@ def test_variants_that_learn_are_curves_and_plain_search_a_line_across(tmp_path:
     monkeypatch.setattr(style, "save", lambda figure, *_: drawn.append(figure))
     found = read(tmp_path, small_measures(), small_ratings())
     table = tables.curves_table(found)
-    figures.plot_truth(found, table, tmp_path / "a.png", tmp_path / "a.pdf")
+    figures.plot_truth(found, table, tmp_path / "a")
     panels = drawn[0].axes
     assert [len(axes.lines) for axes in panels] == [2, 2, 3, 3]
     dotted = panels[2].lines[2]

@@ -20,7 +20,7 @@ from test_workflow import DEADLINE, ROOT, SMOKE, planned
 from probzero import config
 
 TARGET = "results/smoke/config.json"  # of a job that takes no time: probzero config
-FOREIGN = ["matplotlib", "numba", "numpy", "pandas", "probzero", "safetensors", "scipy", "torch", "tqdm", "typst"]
+FOREIGN = ["matplotlib", "numba", "numpy", "pandas", "probzero", "safetensors", "scipy", "torch", "typst"]
 
 
 def snakemake(

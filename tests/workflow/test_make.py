@@ -10,7 +10,7 @@ import pytest
 
 from probzero import config
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 
 def make(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:

@@ -12,7 +12,7 @@ from probzero.__main__ import main
 from probzero.errors import ProbZeroError
 from probzero.report.readme import TABLES, rewritten
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results"
 TEXTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 LINKED = [*TEXTS, RESULTS / "README.md", ROOT / "kernels" / "README.md"]

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import optimize
+from simulated_games import simulate
 
 from probzero.arena import elo
 from probzero.errors import ProbZeroError
@@ -27,32 +28,6 @@ def match(first: str, second: str, results: list[tuple[int, int]], opening: str 
     for number, (begun, answered) in enumerate(results):
         rows += [(first, second, f"{opening}{number}", begun), (second, first, f"{opening}{number}", -answered)]
     return games_of(*rows)
-
-
-def simulate(
-    rng: np.random.Generator, ratings: list[float], first_move: float, nu: float, openings: int, favour: float = 0
-) -> tuple[pd.DataFrame, list[str]]:
-    """Play all pairs from the model, every opening from both sides and favouring one by about `favour` Elo."""
-    names = [f"iteration-{number:04}" for number in range(len(ratings))]
-    i, j = np.triu_indices(len(ratings), 1)
-    first = np.repeat(np.append(i, j), openings)
-    second = np.repeat(np.append(j, i), openings)
-    opening = np.tile(np.arange(openings), 2 * len(i))
-    advantage = first_move + (favour * rng.standard_normal(openings))[opening]
-    x = (np.array(ratings)[first] - np.array(ratings)[second] + advantage) * math.log(10) / 400
-    weights = np.stack([np.exp(x / 2), np.full_like(x, nu), np.exp(-x / 2)])
-    draw = rng.random(len(x)) * weights.sum(0)
-    result = 1 - (draw[None] > weights.cumsum(0)[:2]).sum(0)
-    games = pd.DataFrame(
-        {
-            "first": np.array(names)[first],
-            "second": np.array(names)[second],
-            "opening_moves": [f"o{number}" for number in opening],
-            "moves": [f"m{number}" for number in range(len(x))],
-            "result": result,
-        }
-    )
-    return games, names
 
 
 @pytest.mark.parametrize(("wins", "losses"), [(600, 400), (900, 100), (500, 500)])

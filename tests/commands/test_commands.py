@@ -23,7 +23,7 @@ from probzero.commands.arguments import player
 from probzero.commands.match import _player
 from probzero.errors import ProbZeroError
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 TINY = {
     "experiment": "test",
     "seeds": [3],
@@ -186,7 +186,9 @@ def test_a_corrupt_checkpoint_is_refused(copy: Commands, capsys: pytest.CaptureF
 def test_a_checkpoint_for_another_board_is_refused(copy: Commands, capsys: pytest.CaptureFixture[str]) -> None:
     other = Commands(copy.folder, tiny(game={"size": 5}))
     before = files(copy.folder)
-    refused(other.selfplay(1), capsys, "0000.safetensors: size: expected 5, found 4")
+    refused(
+        other.selfplay(1), capsys, "game: expected {'name': 'othello', 'size': 5}, found {'name': 'othello', 'size': 4}"
+    )
     assert files(copy.folder) == before
 
 
@@ -243,15 +245,15 @@ def test_wrong_arguments_are_one_line(arguments: list[str], capsys: pytest.Captu
 
 def test_games_that_are_missing_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     outputs = [f"--{name}={tmp_path / name}.csv" for name in ("ratings", "differences", "pairings", "model")]
-    status = main(["elo", "--matches", str(tmp_path / "absent.csv"), "--players", "a", "b", *outputs])
+    arguments = ["--matches", str(tmp_path / "absent.csv"), "--players", "a", "b", "--seed", "0"]
+    status = main(["elo", *arguments, *outputs])
     refused(status, capsys, "absent.csv: expected a CSV file, found nothing")
     assert files(tmp_path) == []
 
 
 def test_metrics_that_are_missing_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    absent, csv = str(tmp_path / "absent.json"), str(tmp_path / "table.csv")
-    tables = ["--training-table", csv, "--selfplay-table", csv]
-    refused(main(["tables", "--training", absent, "--selfplay", absent, *tables]), capsys, "absent.json")
+    absent = str(Path("seed7", "matches", "iteration-0000.csv"))
+    refused(main(["report", "--config", tiny(), "--seed", "7", "--run", str(tmp_path)]), capsys, absent)
     assert files(tmp_path) == []
 
 
@@ -283,7 +285,7 @@ def test_a_player_without_a_file_is_uct_only_with_a_search_of_its_own() -> None:
     assert isinstance(_player(settings, "uct", None, uct), SearchPlayer)
     with pytest.raises(ProbZeroError, match="player: nonsense"):
         _player(settings, "nonsense", None, None)
-    with pytest.raises(ProbZeroError, match="ucb1, the one that needs no network, found particle"):
+    with pytest.raises(ProbZeroError, match="ucb1, which needs no network, found particle"):
         _player(settings, "probzero", None, smoke.search)
 
 

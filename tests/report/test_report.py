@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from test_elo import simulate
+from simulated_games import simulate
 
 from probzero.arena import elo
 from probzero.errors import ProbZeroError
@@ -131,7 +131,7 @@ def test_games_without_an_opening_are_read(tmp_path):
     ("old", "new", "message"),
     [
         (",result", "", r"iteration-0001\.csv: column result: expected present"),
-        (",margin,", ",edge,", r"iteration-0001\.csv: column margin: expected present"),
+        (",plies,", ",length,", r"iteration-0001\.csv: column plies: expected present"),
         (",3,1\n", ",3,win\n", r"iteration-0001\.csv: line \d+: column result: expected a whole number, found 'win'"),
         (",3,1\n", ",3,2\n", r"iteration-0001\.csv: line \d+: column result: expected 1, 0 or -1, found"),
         (",3,1\n", ",-3,1\n", r"iteration-0001\.csv: line \d+: column margin: expected the sign of result"),
@@ -234,10 +234,10 @@ def metric_tables() -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def draw_all(folder: Path, ratings: pd.DataFrame, pairings: pd.DataFrame, players: list[str]) -> None:
     learned, played = metric_tables()
-    figures.plot_elo(ratings, folder / "elo.png", folder / "elo.pdf")
-    figures.plot_win_rates(pairings, players, folder / "win.png", folder / "win.pdf")
-    figures.plot_training(learned, folder / "training.png", folder / "training.pdf")
-    figures.plot_selfplay(played, folder / "selfplay.png", folder / "selfplay.pdf")
+    figures.plot_elo(ratings, folder / "elo")
+    figures.plot_win_rates(pairings, players, folder / "win")
+    figures.plot_training(learned, folder / "training")
+    figures.plot_selfplay(played, folder / "selfplay")
 
 
 def draw_from_tables(folder: Path, into: str) -> None:
@@ -287,8 +287,8 @@ def test_a_tournament_of_two_checkpoints_and_one_iteration_can_be_drawn(tmp_path
     ratings = ratings_table(elo.fit(games, names, names[0]))
     draw_all(tmp_path, ratings, pairings_table(games, names), names)
     learned, played = metric_tables()
-    figures.plot_training(learned.head(1), tmp_path / "one.png", tmp_path / "one.pdf")
-    figures.plot_selfplay(played.head(1), tmp_path / "two.png", tmp_path / "two.pdf")
+    figures.plot_training(learned.head(1), tmp_path / "one")
+    figures.plot_selfplay(played.head(1), tmp_path / "two")
     assert (tmp_path / "two.pdf").stat().st_size > 1000
 
 
@@ -302,6 +302,6 @@ def test_a_figure_that_fails_leaves_the_old_file_alone(tmp_path, monkeypatch):
     with style.figure(style.SINGLE, 2) as (figure, _):
         monkeypatch.setattr(figure, "savefig", fail)
         with pytest.raises(RuntimeError):
-            style.save(figure, target, tmp_path / "elo.pdf")
+            style.save(figure, tmp_path / "elo")
     assert [path.name for path in tmp_path.iterdir()] == ["elo.png"]
     assert target.read_text() == "old"

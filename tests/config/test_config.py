@@ -16,7 +16,7 @@ from probzero import config
 from probzero.errors import ProbZeroError
 from probzero.games.registry import GAMES
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SCALES = ["smoke", "laptop", "paper"]
 SECTIONS = {"game", "network", "search", "selfplay", "targets", "training", "arena", "truth"}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from test_elo import simulate
+from simulated_games import simulate
 
 from probzero.arena import elo
 from probzero.errors import ProbZeroError

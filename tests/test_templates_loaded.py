@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from probzero import compiled
+from probzero import templates
 from probzero.errors import ProbZeroError
 
 LOOPS = '''
@@ -49,7 +49,7 @@ def loss():
 COUNT = """
 import sys
 import numpy as np
-from probzero import compiled
+from probzero import templates
 
 OPTIONS = {"othello": ("size",), "connect_four": ("width", "height")}
 STARTS = {"othello-4": (576, 1056), "othello-8": (34628173824, 68853694464)}
@@ -57,8 +57,8 @@ STARTS = {"othello-4": (576, 1056), "othello-8": (34628173824, 68853694464)}
 def count(game):
     name, *numbers = game.split("-")
     options = dict(zip(OPTIONS[name], map(int, numbers)))
-    rules = compiled.load(f"probzero.games.compiled.{name}", game, **options)
-    loops = compiled.load("probzero.loops", game, rules=rules)
+    rules = templates.load(f"probzero.games.compiled.{name}", game, **options)
+    loops = templates.load("probzero.loops", game, rules=rules)
     found = loops.leaves(np.array(STARTS.get(game, (0, 0))), 4), loops.loss()
     hits = [len(loop.stats.cache_hits) for loop in (loops.leaves, loops.loss)]
     line = game, *map(str, found), ("compiled", "partly", "loaded")[sum(hits)]
@@ -101,7 +101,7 @@ class Copy:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.package = folder, folder / "src" / "probzero"
-        shutil.copytree(compiled.PACKAGE, self.package, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(templates.PACKAGE, self.package, ignore=shutil.ignore_patterns("__pycache__"))
         (self.package / "loops.py").write_text(LOOPS)
         (self.package / "wdl.py").write_text("WIN, DRAW, LOSS = 0, 1, 2")  # without torch processes start sooner
 
@@ -171,7 +171,7 @@ def test_an_edit_while_a_process_runs_is_for_the_next_process(copy: Copy) -> Non
     rules = copy.package / "games/compiled/connect_four.py"
     edit = f"""
 from pathlib import Path
-compiled.load("probzero.games.compiled.words")
+templates.load("probzero.games.compiled.bits")
 rules = Path({str(rules)!r})
 rules.write_text(rules.read_text().replace("range(WIDTH):\\n        if", "range(1, WIDTH):\\n        if"))
 count(sys.argv[1])
@@ -224,10 +224,10 @@ def test_a_template_with_a_fault_leaves_no_trace(copy: Copy) -> None:
     program = """
 import sys
 import numba
-from probzero import compiled
+from probzero import templates
 before = numba.config.CACHE_DIR
 for _ in range(2):
-    try: compiled.load("probzero.faulty", "chess")
+    try: templates.load("probzero.faulty", "chess")
     except ZeroDivisionError: print("refused")
 assert numba.config.CACHE_DIR == before and numba.config.CACHE_LOCATOR_CLASSES == ""
 assert "probzero.faulty_chess" not in sys.modules
@@ -237,7 +237,7 @@ assert "probzero.faulty_chess" not in sys.modules
 
 def test_one_template_is_not_loaded_for_one_game_with_different_globals() -> None:
     template, game = "probzero.games.compiled.connect_four", "connect_four-of-this-test"
-    once = compiled.load(template, game, width=4, height=4)
-    assert compiled.load(template, game, width=4, height=4) is once
+    once = templates.load(template, game, width=4, height=4)
+    assert templates.load(template, game, width=4, height=4) is once
     with pytest.raises(ProbZeroError, match="expected to be loaded with the same globals each time"):
-        compiled.load(template, game, width=5, height=4)
+        templates.load(template, game, width=5, height=4)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import torch
 
 from probzero.errors import bad
-from probzero.search.arrays import zeros
 
 if TYPE_CHECKING:
     from probzero.search.backends.base import Backend
@@ -26,9 +25,9 @@ class KeyTable:
         self.capacity = capacity
         self.setting = setting  # that bounds the table, for the error
         self.count = 0
-        self.keys = zeros(capacity, width, dtype=torch.int64, device=backend.device)  # [capacity, width]
+        self.keys = backend.zeros(capacity, width, dtype=torch.int64)  # [capacity, width]
         size = 1 << max(4, (2 * capacity - 1).bit_length())  # at most half full
-        self.slots = zeros(size, dtype=torch.int64, device=backend.device)  # entry + 1, or EMPTY
+        self.slots = backend.zeros(size, dtype=torch.int64)  # entry + 1, or EMPTY
 
     def insert(self, keys: torch.Tensor, hashes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Find each key [n, width] by its hash [n], adding it if absent.

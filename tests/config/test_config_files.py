@@ -13,7 +13,7 @@ from probzero import config, study
 from probzero.__main__ import main
 from probzero.errors import ProbZeroError
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 CONFIGS = sorted((ROOT / "config").glob("*.yaml"))
 SMOKE = (ROOT / "config" / "smoke.yaml").read_text(encoding="utf-8")
 

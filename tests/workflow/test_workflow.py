@@ -20,7 +20,7 @@ import yaml
 
 from probzero import config
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 RULES = sorted((ROOT / "workflow" / "rules").glob("*.smk"))
 SMOKE = ROOT / "config" / "smoke.yaml"
 RUN = Path("results") / "smoke"

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import probzero
-from probzero import compiled, games
+from probzero import games, templates
 from probzero.bits import pack
 from probzero.errors import ProbZeroError
 from probzero.games.base import Game
@@ -26,7 +26,6 @@ from probzero.truth.labels import (
     decisive,
     keeps_margin,
     keeps_result,
-    label,
 )  # fmt: skip
 
 Position = tuple[int, ...]
@@ -103,9 +102,9 @@ def random_positions(game: Game, discs: range, each: int, seed: int = 0) -> list
     return [position for number in discs for position in sorted(found[number])]
 
 
-def quiet(game: Game, positions: list[Position], **options: object) -> Labels:
-    chosen = {"threads": 1, "progress": False, "margins": game.has_margin, **options}
-    return label(game, rows(positions), **chosen)  # type: ignore[arg-type]
+def solved(game: Game, positions: list[Position], **options: object) -> Labels:
+    margins = bool(options.pop("margins", game.has_margin))
+    return Solver(game, **{"threads": 1, **options}).label(rows(positions), margins=margins)  # type: ignore[arg-type]
 
 
 @cache
@@ -119,7 +118,7 @@ def check(game: Game, values: dict[Position, dict[int, int]], positions: list[Po
     legal = expected != ILLEGAL
     best = np.where(legal.any(-1), expected.max(-1), on_board(game, rows(positions)))
 
-    found, cheap = quiet(game, positions), quiet(game, positions, margins=False)
+    found, cheap = solved(game, positions), solved(game, positions, margins=False)
     if game.has_margin:
         np.testing.assert_array_equal(found.action_margin, expected)
         np.testing.assert_array_equal(found.margin, best)
@@ -146,14 +145,14 @@ def test_every_reachable_4x4_position_and_move_has_its_minimax_value() -> None:
 
 
 def test_the_4x4_start_is_lost_by_8() -> None:
-    labels = quiet(othello(4), [start(othello(4))])
+    labels = solved(othello(4), [start(othello(4))])
     assert labels.margin is not None and labels.margin.tolist() == [-8]
     assert labels.result.tolist() == [-1]
     assert not decisive(labels).any()
 
 
 def test_the_5x5_start_is_won_by_13_with_d3_and_c4_while_b1_and_a2_lose_everything() -> None:
-    labels = quiet(othello(5), [start(othello(5))])
+    labels = solved(othello(5), [start(othello(5))])
     assert labels.margin is not None and labels.action_margin is not None
     assert labels.margin.tolist() == [13]
     name = othello(5).move_name
@@ -165,7 +164,7 @@ def test_the_5x5_start_is_won_by_13_with_d3_and_c4_while_b1_and_a2_lose_everythi
 
 def test_the_5x5_start_with_colours_swapped_is_won_by_20() -> None:
     own, opp = start(othello(5))
-    labels = quiet(othello(5), [(opp, own)])
+    labels = solved(othello(5), [(opp, own)])
     assert labels.margin is not None and labels.margin.tolist() == [20]
 
 
@@ -191,7 +190,7 @@ def test_a_pass_is_worth_what_the_other_side_loses() -> None:
     positions = states[passing].tolist()[:60]
     found = []
     for own, opp in positions:  # each with an empty table: a full one could hide too narrow a window
-        mine, theirs = quiet(othello(5), [(own, opp)]), quiet(othello(5), [(opp, own)])
+        mine, theirs = solved(othello(5), [(own, opp)]), solved(othello(5), [(opp, own)])
         assert mine.margin is not None and mine.action_margin is not None and theirs.margin is not None
         assert (mine.action_margin != ILLEGAL).sum() == 1
         assert mine.margin[0] == mine.action_margin[0, -1] == -theirs.margin[0]
@@ -202,7 +201,7 @@ def test_a_pass_is_worth_what_the_other_side_loses() -> None:
 def test_games_that_end_early_count_no_empty_squares() -> None:
     wiped_out = (0b00111, 0)  # nobody can move, three discs on the board
     takes_all = (0b00001, 0b00010)  # a1 owned, b1 opposing: c1 turns it and ends the game 3-0
-    labels = quiet(othello(5), [wiped_out, takes_all, (0, 0)])
+    labels = solved(othello(5), [wiped_out, takes_all, (0, 0)])
     assert labels.margin is not None and labels.margin.tolist() == [3, 3, 0]
     assert best_moves(labels).sum(-1).tolist() == [0, 1, 0]
 
@@ -213,7 +212,7 @@ def test_perfect_players_reach_the_value_of_the_start(margins: bool) -> None:
     states = game.start()[None]
     colour = 1
     while not game.finished(states).any():
-        labels = solver.label(states, margins=margins, progress=False)
+        labels = solver.label(states, margins=margins)
         states = game.play(states, best_moves(labels).argmax(-1))
         colour = -colour
     margin = colour * int(game.margin(states)[0])
@@ -223,24 +222,24 @@ def test_perfect_players_reach_the_value_of_the_start(margins: bool) -> None:
 def test_labels_do_not_depend_on_batch_threads_table_or_what_was_solved_before() -> None:
     positions = random_positions(othello(5), range(10, 24), 10)
     states = rows(positions)
-    expected = quiet(othello(5), positions, threads=1)
+    expected = solved(othello(5), positions, threads=1)
     assert expected.action_margin is not None
     kept = Solver(othello(5), threads=2)
-    kept.label(states[::-1], margins=False, progress=False)
-    singly = [quiet(othello(5), [position], threads=1).action_margin for position in positions[::7]]
+    kept.label(states[::-1], margins=False)
+    singly = [solved(othello(5), [position], threads=1).action_margin for position in positions[::7]]
     np.testing.assert_array_equal(np.concatenate(singly), expected.action_margin[::7])  # type: ignore[arg-type]
     for other in (
-        quiet(othello(5), positions, threads=1),
-        quiet(othello(5), positions, threads=2),
-        quiet(othello(5), positions, threads=3, table_bits=4),
-        kept.label(states, progress=False),
+        solved(othello(5), positions, threads=1),
+        solved(othello(5), positions, threads=2),
+        solved(othello(5), positions, threads=3, table_bits=4),
+        kept.label(states),
     ):
         np.testing.assert_array_equal(other.action_margin, expected.action_margin)
         np.testing.assert_array_equal(other.result, expected.result)
 
 
 def test_no_positions_give_no_labels() -> None:
-    labels = label(othello(5), [], progress=False)
+    labels = Solver(othello(5)).label([])
     assert labels.action_result.shape == (0, 26) and labels.result.shape == (0,)
 
 
@@ -252,21 +251,21 @@ def test_a_budget_that_runs_out_is_an_error_naming_position_and_budget(size: int
     with pytest.raises(
         ProbZeroError, match=rf"position {len(late)} \([xo./]*\): .* within the budget of 5000 nodes"
     ) as caught:
-        quiet(othello(size), hard, node_budget=5000, threads=threads)
+        solved(othello(size), hard, node_budget=5000, threads=threads)
     assert "\n" not in str(caught.value)
 
 
 def test_nothing_wrong_is_remembered_after_a_budget_ran_out() -> None:
     positions = random_positions(othello(5), range(9, 20), 5)
     states = rows(positions)
-    expected = quiet(othello(5), positions).action_margin
+    expected = solved(othello(5), positions).action_margin
     solver = Solver(othello(5), threads=1)
     for budget in (10, 100, 1000, 10_000):
         solver.node_budget = budget
         with pytest.raises(ProbZeroError, match="budget"):
-            solver.label(states, progress=False)
+            solver.label(states)
     solver.node_budget = 10**9
-    np.testing.assert_array_equal(solver.label(states, progress=False).action_margin, expected)
+    np.testing.assert_array_equal(solver.label(states).action_margin, expected)
 
 
 @pytest.mark.parametrize(
@@ -282,7 +281,7 @@ def test_nothing_wrong_is_remembered_after_a_budget_ran_out() -> None:
 )
 def test_illegal_positions_are_refused(states: object, message: str) -> None:
     with pytest.raises(ProbZeroError, match="position") as caught:
-        label(othello(5), states, progress=False)  # type: ignore[arg-type]
+        Solver(othello(5)).label(states)  # type: ignore[arg-type]
     assert message in str(caught.value)
 
 
@@ -296,7 +295,7 @@ def test_settings_out_of_range_are_refused(options: dict[str, int]) -> None:
 
 def test_results_without_margins_cannot_be_asked_for_margins() -> None:
     with pytest.raises(ProbZeroError, match="results only"):
-        keeps_margin(quiet(othello(5), [start(othello(5))], margins=False))
+        keeps_margin(solved(othello(5), [start(othello(5))], margins=False))
 
 
 def test_margins_of_a_game_without_them_are_refused() -> None:
@@ -313,7 +312,7 @@ def test_a_game_too_large_to_be_solved_is_named() -> None:
 @pytest.mark.parametrize(("width", "height"), [(4, 4), (5, 4), (5, 5)])
 def test_connect_four_on_small_boards_is_a_draw(width: int, height: int) -> None:
     game = connect_four(width, height)
-    assert quiet(game, [start(game)]).result.tolist() == [0]
+    assert solved(game, [start(game)]).result.tolist() == [0]
 
 
 @pytest.mark.parametrize(("width", "height"), [(1, 1), (3, 3), (4, 3), (3, 5)])
@@ -339,11 +338,11 @@ def test_a_game_without_a_promise_is_searched_in_the_order_of_its_moves() -> Non
     vars(plain).update({name: value for name, value in vars(game.rules).items() if name != "promise"})
     solver = Solver(game, threads=1)
     positions = rows(random_positions(game, range(0, 16), 10))
-    expected = solver.label(positions, margins=False, progress=False)
-    solver.loops = compiled.load("probzero.truth.solver", "connect_four_without_promise", rules=plain)
+    expected = solver.label(positions, margins=False)
+    solver.loops = templates.load("probzero.truth.solver", "connect_four_without_promise", rules=plain)
     assert solver.loops.promise.py_func(None, 3) > solver.loops.promise.py_func(None, 4)
     solver.workspaces[0].table[:] = 0
-    found = solver.label(positions, margins=False, progress=False)
+    found = solver.label(positions, margins=False)
     np.testing.assert_array_equal(found.action_result, expected.action_result)
 
 
@@ -363,13 +362,7 @@ def test_what_a_lookup_knows_is_not_solved_again() -> None:
     assert labels.margin is not None and labels.margin.tolist() == [7]
     assert labels.action_result[0, :3].tolist() == [1, -1, ILLEGAL]
     with pytest.raises(ProbZeroError, match="budget"):
-        solver.label(np.stack([game.start()] * 2), progress=False)
-
-
-def test_the_progress_bar_counts_the_positions(capsys: pytest.CaptureFixture[str]) -> None:
-    label(othello(4), rows(random_positions(othello(4), range(10, 14), 10)))
-    shown = capsys.readouterr().err
-    assert "solving othello-size4: 100%" in shown and "40/40" in shown
+        solver.label(np.stack([game.start()] * 2))
 
 
 def test_a_second_process_loads_the_compiled_solver_and_agrees(tmp_path: Path) -> None:
@@ -379,7 +372,7 @@ def test_a_second_process_loads_the_compiled_solver_and_agrees(tmp_path: Path) -
         "from probzero.truth.labels import Solver\n"
         "game = games.make('othello', size=5)\n"
         "solver = Solver(game, threads=1)\n"
-        "margin = solver.label(game.start()[None], progress=False).margin\n"
+        "margin = solver.label(game.start()[None]).margin\n"
         "print(margin, len(solver.loops.label_positions.stats.cache_hits))\n"
     )
     source = str(Path(probzero.__file__).parents[1])

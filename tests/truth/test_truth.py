@@ -22,7 +22,7 @@ from probzero.network.inference import Evaluation
 from probzero.search.build import SearchFactory
 from probzero.truth.blunders import count_blunders, read_games
 from probzero.truth.ceiling import exact_samples, train_ceiling, without
-from probzero.truth.labels import keeps_result, label
+from probzero.truth.labels import Solver, keeps_result
 from probzero.truth.measures import calibration_table, kept_table
 from probzero.truth.perfect import PerfectPlayer, games_from_wins
 from probzero.truth.positions import from_random_play, labelled, move_masks, read_positions, states_of
@@ -57,7 +57,7 @@ class Oracle:
         self.wrong = wrong
 
     def __call__(self, states: torch.Tensor, moves: torch.Tensor) -> Evaluation:
-        labels = label(GAME, states.numpy(), margins=False, threads=1, progress=False)
+        labels = Solver(GAME, threads=1).label(states.numpy(), margins=False)
         good = torch.from_numpy(keeps_result(labels)).gather(1, moves)
         real = torch.arange(moves.shape[1]) < GAME.legal(states).sum(1, keepdim=True)
         prior = torch.where(real, torch.where(good ^ self.wrong, 1.0, 1e-3), 0.0)

@@ -127,7 +127,8 @@ def test_the_workflow_names_the_sources_and_the_study_that_is_kept(study: Path, 
         (tmp_path / name).symlink_to(ROOT / name)
     kept = tmp_path / "results" / "reference" / "study"
     plan = [sys.executable, "-m", "snakemake", "--snakefile", str(tmp_path / "Snakefile"), "--directory", str(tmp_path),
-            "--configfile", str(ROOT / "config" / "smoke.yaml"), "--cores", "1", "--dry-run", "-p"]  # fmt: skip
+            "--configfile", str(ROOT / "config" / "smoke.yaml"), "--cores", "1", "--dry-run",
+            "--quiet", "host"]  # fmt: skip
     for there in (False, True):
         if there:
             copied(study, paper.study_files(study), kept)

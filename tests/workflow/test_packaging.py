@@ -14,7 +14,7 @@ import yaml
 
 import probzero
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXACT = re.compile(r"^[A-Za-z0-9-]+==[0-9][^;\s]*(; sys_platform == 'linux')?$")
 

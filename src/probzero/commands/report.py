@@ -1,0 +1,102 @@
+"""probzero report: the tables and figures of one seed of a run, from what its other commands left in its folder."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import pandas as pd
+
+from probzero import config
+from probzero.commands import arguments, progress
+from probzero.commands.elo import say_last
+from probzero.config import Config
+from probzero.report import figures, truth
+from probzero.report.tables import collect_selfplay, collect_training, read_matches, write_table
+from probzero.report.tournament import tournament_tables
+from probzero.tables import read_table
+
+NEEDS = ("game", "selfplay", "training", "arena")
+PLOTS = {
+    "training": figures.plot_training,
+    "selfplay": figures.plot_selfplay,
+    "truth": truth.plot_truth,
+    "errors": truth.plot_errors,
+    "reliability": truth.plot_reliability,
+    "blunders": truth.plot_blunders,
+}  # figures that are named like the one table they show
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    arguments.add_config(parser)
+    arguments.add_seed(parser)
+    parser.add_argument("--run", required=True, type=Path, dest="folder", metavar="FOLDER", help="results/<name>")
+
+
+def files_of(settings: Config, folder: Path) -> dict[str, list[Path]]:
+    """Return where the files lie in the folder of a seed: metrics, matches, and what was measured against truth."""
+    iterations = [f"{number:04}" for number in range(1, settings.training.iterations + 1)]
+    shards = range(settings.selfplay.shards)
+    networks, anchors = networks_of(settings), settings.arena.anchors
+    met = [*(networks if anchors else networks[1:]), *anchors[1:]]  # a file has the games with those before
+    watched = sorted({max(1, number) for number in settings.arena.checkpoints})
+    return {
+        "training": [folder / "training" / f"{number}.json" for number in iterations],
+        "selfplay": [folder / "selfplay" / number / f"shard{shard}.json" for number in iterations for shard in shards],
+        "matches": [folder / "matches" / f"{name}.csv" for name in met],
+        **{
+            kind: [folder / "truth" / name / f"{kind}.csv" for name in [*networks, truth.CEILING]]
+            for kind in ("kept", "calibration", "perfect")
+        },
+        "blunders": [folder / "truth" / "blunders" / f"{number:04}.json" for number in watched],
+    }
+
+
+def networks_of(settings: Config) -> list[str]:
+    """Return what the checkpoints of the tournament are called, in their order."""
+    return [f"iteration-{number:04}" for number in settings.arena.checkpoints]
+
+
+def run(args: argparse.Namespace) -> None:
+    settings = config.load(args.config, NEEDS)
+    folder = args.folder / f"seed{args.seed}"
+    found, players = files_of(settings, folder), [*networks_of(settings), *settings.arena.anchors]
+
+    def kept(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+        """Write tables and return them as they stand there: what follows is made from the rounded numbers."""
+        for name, table in tables.items():
+            write_table(table, folder / "tables" / f"{name}.csv")
+        return {name: read_table(folder / "tables" / f"{name}.csv", {}) for name in tables}
+
+    games = read_matches(found["matches"])
+    tables = kept({"training": collect_training(found["training"]), "selfplay": collect_selfplay(found["selfplay"])})
+    tables |= kept(tournament_tables(games, players))
+    if settings.game.entry.solvable(**settings.game.options):
+        tables |= kept(truth.truth_tables(found, tables["selfplay"], tables["training"]))
+    drawn = folder / "figures"
+    figures.plot_elo(tables["ratings"], drawn / "elo")
+    figures.plot_win_rates(tables["pairings"], players, drawn / "win_rates")
+    for name in [name for name in PLOTS if name in tables]:
+        PLOTS[name](tables[name], drawn / name)
+    _say(tables, games)
+
+
+def _say(tables: dict[str, pd.DataFrame], games: pd.DataFrame) -> None:
+    played, leaves = (tables["selfplay"][name].sum() for name in ("games", "leaf_evaluations"))
+    iterations = f"{len(tables['training'])} iterations"
+    progress.report("tables", iterations, f"{played:,} games", f"{leaves:,} leaf evaluations")
+    say_last(tables["ratings"], games)
+    if "truth" not in tables:
+        return
+    reached = tables["efficiency"].dropna()
+    for threshold, particles, iteration, leaves, seconds in reached.itertuples(index=False, name=None):
+        progress.report(
+            "truth",
+            f"{100 * threshold:.0f} % with {particles} particles is reached at iteration {iteration:.0f}, after"
+            f" {leaves:,.0f} leaf evaluations, {progress.duration(seconds)} of play and training",
+        )
+    whole = tables["truth"][tables["truth"]["source"] == truth.ALL]
+    last = whole[whole["iteration"] == whole["iteration"].max()]
+    shares = zip(last["particles"], last["kept_share"], strict=True)
+    said = [f"{particles} particles {progress.percent(share, 1)}" for particles, share in shares]
+    progress.report("truth", f"{last['player'].iloc[0]} keeps the exact result: " + ", ".join(said))
