@@ -63,12 +63,16 @@ def rows(wildcards):
     return expand("<run>/seed{seed}/matches/{player}.csv", seed=wildcards.seed, player=players)
 
 
-def match_commands(wildcards, players, outputs):
-    """The commands that play the rows of players, with a checkpoint for each player that has one."""
+def match_commands(wildcards, players):
+    """Parameter: the commands that play the rows of players, with a checkpoint for each player that has one.
+
+    Made of wildcards alone: of a parameter that is made of output files, Snakemake would not notice a change.
+    """
     config = parts("experiment", "game", "search", "arena")(wildcards)
     commands = []
-    for player, output in zip(players, outputs, strict=True):
+    for player in players:
         first, *others = ["=".join([name, *checkpoints(wildcards, [name])]) for name in row(player)]
+        output = f"{run(wildcards)}/seed{wildcards.seed}/matches/{player}.csv"
         named = ["--player", first, "--against", *others, "--output", output]
         commands.append(shlex.join(["match", "--config", config, "--seed", wildcards.seed, *named]))
     return "; python -m probzero ".join(commands)

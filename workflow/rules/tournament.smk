@@ -17,7 +17,7 @@ rule match:
         mem_mb=memory(2 * CONFIG.arena.capacity),
         runtime=minutes(len(NETWORKS + ANCHORS) * PAIRING),
     params:
-        commands=lambda wildcards, output: match_commands(wildcards, [wildcards.player], output),
+        commands=lambda wildcards: match_commands(wildcards, [wildcards.player]),
     shell:
         "python -m probzero {params.commands} 2>&1 | tee {log:q}"
 
@@ -38,6 +38,6 @@ if len(ANCHORS) > 1:
             mem_mb=memory(),
             runtime=minutes(),
         params:
-            commands=lambda wildcards, output: match_commands(wildcards, ANCHORS[1:], output),
+            commands=lambda wildcards: match_commands(wildcards, ANCHORS[1:]),
         shell:
             "python -m probzero {params.commands} 2>&1 | tee {log:q}"
