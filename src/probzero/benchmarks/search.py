@@ -16,7 +16,7 @@ from probzero.arms import ARMS, load
 from probzero.benchmarks.rows import Row
 from probzero.config import Config
 from probzero.games.base import Game
-from probzero.games.random_play import play_randomly
+from probzero.games.random_play import play_by_seed
 from probzero.learning import selfplay
 from probzero.learning.training import train
 from probzero.network.inference import Evaluator, resolve_device
@@ -43,7 +43,7 @@ def evaluator_of(config: Config) -> Evaluator:
 
 def random_positions(game: Game, count: int, seed: int) -> np.ndarray:
     """Return unfinished states [count, W] from random games at random plies, repeated if too few were going on."""
-    played = play_randomly(game, 2 * count, game.longest_game // 2, seed).states
+    played = play_by_seed(game, 2 * count, game.longest_game // 2, seed).states
     ply = np.random.default_rng(seed).integers(0, len(played), 2 * count)
     states = played[ply, np.arange(2 * count)]
     return np.resize(states[~game.finished(states)], (count, game.words))
@@ -154,7 +154,7 @@ def per_node(config: Config) -> Iterator[Row]:
     """Bytes of the search's arrays for each evaluated node of a shard, and what was used of them in all."""
     evaluator = evaluator_of(config)
     metrics = played(config, evaluator)
-    graph = Graph(choose(evaluator.game, evaluator.device), 1, 1024, "bench")
+    graph = Graph(choose_backend(evaluator.game, evaluator.device), 1, 1024, "bench")
     arrays, edges = [value for value in vars(graph).values() if isinstance(value, torch.Tensor)], len(graph.edge_child)
     node = sum(value.nbytes / 1024 for value in arrays if len(value) == 1024)
     node += (graph.table.keys.nbytes + graph.table.slots.nbytes) / 1024
