@@ -40,4 +40,4 @@ if len(ANCHORS) > 1:
         params:
             commands=lambda wildcards: match_commands(wildcards, ANCHORS[1:]),
         shell:
-            "python -m probzero {params.commands} 2>&1 | tee {log:q}"
+            "{{ python -m probzero {params.commands}; }} 2>&1 | tee {log:q}"
