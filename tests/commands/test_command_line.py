@@ -1,9 +1,8 @@
-"""The command line: several commands in one process, and none that waits for libraries it does not need."""
+"""The command line: no command waits for libraries it does not need."""
 
 from __future__ import annotations
 
 import gc
-import json
 import os
 import runpy
 import subprocess
@@ -14,25 +13,7 @@ from typing import Any
 
 import pytest
 
-from probzero.__main__ import main
-
 ROOT = Path(__file__).parents[2]
-SMOKE = str(ROOT / "config" / "smoke.yaml")
-
-
-def config(output: Path, source: str = SMOKE) -> list[str]:
-    return ["config", "--config", source, "--output", str(output)]
-
-
-def test_commands_run_one_after_another(tmp_path: Path) -> None:
-    assert main([*config(tmp_path / "1"), "--then", *config(tmp_path / "2", str(tmp_path / "1"))]) == 0
-    assert json.loads((tmp_path / "2").read_text(encoding="utf-8"))["name"] == "smoke"
-
-
-@pytest.mark.parametrize("broken", [["config", "--config", "absent.yaml", "--output", "x"], ["nonsense"], []])
-def test_nothing_runs_after_a_command_that_failed(broken: list[str], tmp_path: Path) -> None:
-    assert main([*config(tmp_path / "1"), "--then", *broken, "--then", *config(tmp_path / "3")]) == 2
-    assert [path.name for path in tmp_path.iterdir()] == ["1"]
 
 
 def test_a_command_runs_with_the_garbage_collector_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,7 +22,7 @@ def test_a_command_runs_with_the_garbage_collector_on(monkeypatch: pytest.Monkey
     command.add_arguments = lambda parser: seen.append((gc.isenabled(), False))
     command.run = lambda args: seen.append((gc.isenabled(), gc.get_freeze_count() > 0))
     monkeypatch.setitem(sys.modules, command.__name__, command)
-    monkeypatch.delitem(sys.modules, "probzero.__main__")
+    monkeypatch.delitem(sys.modules, "probzero.__main__", raising=False)
     monkeypatch.setattr(sys, "argv", ["probzero", "config"])
     try:
         with pytest.raises(SystemExit) as ended:
@@ -56,8 +37,8 @@ def test_a_command_runs_with_the_garbage_collector_on(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("command", "unneeded"),
     [
-        ("config", "numpy torch pandas tqdm"),
-        ("paper", "numpy torch pandas tqdm"),
+        ("config", "numpy torch pandas"),
+        ("paper", "numpy torch pandas"),
         ("report", "torch numba"),
         ("study_report", "torch numba"),
         ("init", "numba pandas scipy matplotlib"),

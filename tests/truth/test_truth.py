@@ -29,7 +29,7 @@ from probzero.truth.positions import from_random_play, labelled, move_masks, rea
 
 GAME = make("othello", size=5)
 CONNECT_FOUR = make("connect_four", width=4, height=4)
-SMOKE = config.load(Path(__file__).parents[1] / "config" / "smoke.yaml")
+SMOKE = config.load(Path(__file__).parents[2] / "config" / "smoke.yaml")
 SEARCH = Search(splitting="systematic", temperature=1.0, cache=True)
 
 

@@ -127,7 +127,7 @@ def test_a_game_without_a_solver_is_learned_played_and_rated(game: dict[str, Any
     shown = snakemake(tmp_path, "--dry-run", "--quiet", "host", configfile=configfile)
     once = ("all", "configuration", "init", "anchor_matches", "report")
     assert planned(shown) == {**dict.fromkeys(once, 1), "selfplay": 8, "train": 4, "match": 3}
-    assert "--then elo" in shown.stdout and "--then truth" not in shown.stdout
+    assert "probzero report" in shown.stdout and "probzero truth" not in shown.stdout
 
 
 @pytest.mark.parametrize(("lag", "networks"), [(0, ["0000", "0001", "0002"]), (1, ["0000", "0000", "0001"])])

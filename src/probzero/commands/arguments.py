@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Collection
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from probzero import config, games
 from probzero.config import Config
-from probzero.games.base import Game
+
+if TYPE_CHECKING:
+    from probzero.games.base import Game
 
 
 def add_config(parser: argparse.ArgumentParser) -> None:
