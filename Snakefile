@@ -55,7 +55,6 @@ else:
     if IN_PAPER:
 
         include: "workflow/rules/paper.smk"
-
     include: "workflow/rules/report.smk"
 
     rule all:
