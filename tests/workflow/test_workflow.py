@@ -239,7 +239,8 @@ def test_every_job_leaves_its_log_and_its_benchmark(finished: tuple[Path, str], 
     jobs = planned(snakemake(tmp_path, "--dry-run", "--quiet", "rules"))
     logs = list((folder / RUN).rglob("*.log"))
     assert len(logs) == len(list((folder / RUN).rglob("*.tsv"))) == sum(jobs.values()) - jobs["all"]
-    assert all(log.read_text(encoding="utf-8").strip() in said for log in logs)
+    lines = [line for log in logs for line in log.read_text(encoding="utf-8").splitlines()]
+    assert len(lines) >= len(logs) and all(line in said for line in lines)  # those of two jobs may alternate
 
 
 @pytest.mark.smoke
