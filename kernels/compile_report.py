@@ -31,7 +31,7 @@ TARGETS: dict[str, tuple[str, int | str, int]] = {
     "sm_100": ("cuda", 100, 32),
     "gfx942": ("hip", "gfx942", 64),
 }
-BLOCKS = (16, 32, 64, 128)  # 64 serves 8x8 Othello, with at most 33 or so moves; 128 is a reserve
+BLOCKS = (16, 32, 64, 128)  # 64 serves the largest game there is, of 60 moves at most; 128 is a reserve
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 A file is an int32 sample count followed, for each sample, by float32 numbers, everything little-endian, for a game with
 planes F·H·W and actions A:
 
-    planes F·H·W | policy A | mask A | value 3 | reward 3 | valid 1 | weight 1        (110 in all for 5×5 Othello)
+    planes F·H·W | policy A | mask A | value 3 | reward 3 | valid 1 | weight 1        (110 in all as published)
 
 Positions are states everywhere else: here alone they are turned into planes and back.
 """

@@ -79,7 +79,7 @@ class Solver:
         self.workspaces = [Workspace(game, self.loops, table_bits) for _ in range(threads)]
 
     def label(self, states: ArrayLike, *, margins: bool = True) -> Labels:
-        """Return the labels of states [n, words]; without `margins` only results, on Othello ten times as fast."""
+        """Return the labels of states [n, words]; without `margins` only results, which may be ten times as fast."""
         if margins and not self.game.has_margin:
             raise bad("solver", self.game.identity, "a game that is won by a margin", "margins asked of another")
         states = self._checked(states)
