@@ -4,6 +4,8 @@
 # make smoke        the whole pipeline at the smallest scale
 # make study        every variant with three seeds at equal budgets, within an hour (SIZE=-smoke, SIZE=-full: other sizes;
 #                   STUDY=settings: the default's settings one by one)
+# make verify       run the smoke scale twice, with other numbers of cores and with and without the evaluation cache, and
+#                   compare: everything but times has to be the same bytes
 # make check        set a finished run beside the committed reference
 # make reference    make a finished run the committed reference (reference-study: a finished study)
 # make lint         lint, formats, layers and types alone
@@ -32,10 +34,10 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce study smoke test test-all lint check reference reference-study bench clean
+.PHONY: help reproduce study smoke test test-all lint verify check reference reference-study bench clean
 
 help:
-	@sed -n 's/^# \{0,1\}//; 1,14p' Makefile
+	@sed -n 's/^# \{0,1\}//; 1,16p' Makefile
 
 # pip's own settings are respected: on Linux the usual torch is the large CUDA build, which runs without a GPU too; who has
 # a source of the smaller CPU build may name it, for instance in PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS.
@@ -76,6 +78,13 @@ test: lint
 test-all: lint
 	@OMP_NUM_THREADS=1 $(BIN)/pytest -n $(TEST_PROCESSES) --dist loadfile
 
+# Both runs are outside results/. The cache is all that differs between their settings.
+verify: $(INSTALLED)
+	@rm -rf .verify
+	@$(BIN)/snakemake --directory .verify/first --cores 2 --configfile config/smoke.yaml
+	@$(BIN)/snakemake --directory .verify/second --cores 1 --configfile config/smoke.yaml --config 'search={cache: false}'
+	@$(BIN)/probzero same .verify/first/results/smoke .verify/second/results/smoke --without config.json
+
 check: $(INSTALLED)
 	@$(BIN)/probzero check --run results/$(RUN) --reference results/reference/$(RUN)
 
@@ -91,12 +100,12 @@ reference:
 # The same of a finished study; games and checkpoints are left behind.
 reference-study:
 	@set -euo pipefail; target=$$PWD/results/reference/$(STUDY); cd results/$(STUDY); rm -rf "$$target"; mkdir -p "$$target"; \
-	cp --parents -r config.json positions.csv tables figures seed*/tables */seed*/measures.csv "$$target"; du -sh "$$target"
+	cp --parents -r config.json positions.csv tables figures seed*/tables */seed*/measures.csv */seed*/costs.csv "$$target"; du -sh "$$target"
 
 bench: $(INSTALLED)
 	@$(BIN)/probzero bench --config config/laptop.yaml config/paper.yaml --output results/bench/selfplay.csv \
 	    --parts results/bench/parts.csv
 
 clean:
-	rm -rf $(VENV) .snakemake .pytest_cache .mypy_cache .ruff_cache .grimp_cache .import_linter_cache .hypothesis build src/*.egg-info
+	rm -rf $(VENV) .verify .snakemake .pytest_cache .mypy_cache .ruff_cache .grimp_cache .import_linter_cache .hypothesis build src/*.egg-info
 	find src kernels tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -22,6 +22,8 @@ import pandas as pd
 
 from probzero import files
 from probzero.errors import bad
+from probzero.origin import Origin
+from probzero.tables import TABLE, write_csv
 
 # Name: triton backend, architecture, threads of a warp. sm_80 is the A100, sm_90 the H100, sm_100 the B200, gfx942 the
 # MI300.
@@ -165,7 +167,7 @@ def main(arguments: list[str] | None = None) -> None:
     table = pd.DataFrame(rows)
     print(table.to_string(index=False))
     if options.output is not None:
-        files.write_csv(options.output, table)
+        write_csv(options.output, table, TABLE, Origin(command="compile-report"))
 
 
 if __name__ == "__main__":

@@ -24,13 +24,19 @@ def some_samples(count: int = 96, game: Game = GAME) -> Samples:
     states = play_by_seed(game, 20, 12, seed=1).states[2:].reshape(-1, 2)
     states = states[game.legal(states).any(1)][:count]
     assert len(states) == count
-    mask = game.legal(states).astype(np.float32)
-    policy = np.eye(game.actions, dtype=np.float32)[mask.argmax(1)]
     ahead = popcount(states[:, 0]) - popcount(states[:, 1])
     value = np.eye(3, dtype=np.float32)[1 - np.sign(ahead)]
     valid = (np.arange(count) % 2).astype(np.float32)
     weight = np.arange(1, count + 1, dtype=np.float32)
-    return Samples(states, policy, mask, value, value, valid, weight)
+    return Samples(states, *first_moves(states, game), value, value, valid, weight)
+
+
+def first_moves(states: np.ndarray, game: Game) -> tuple[np.ndarray, np.ndarray]:
+    """Policy and mask [n, M] that want the first legal move and have explored all."""
+    moves = game.legal(states).sum(1)
+    slots = np.arange(game.most_moves)
+    policy = np.tile(slots == 0, (len(states), 1))
+    return policy.astype(np.float32), (slots < moves[:, None]).astype(np.float32)
 
 
 def small(game: Game = GAME) -> ProbZeroNet:

@@ -7,7 +7,6 @@ from typing import Any
 import torch
 
 from probzero import games as known_games
-from probzero.arms import ARMS, load
 from probzero.config import Search
 from probzero.games.base import Game
 from probzero.kernels.backup import reference as backup
@@ -75,7 +74,7 @@ def searching(
     evaluate = evaluate or invented(rules)
     if settings.cache:
         evaluate = CachedEvaluation(evaluate, backend, capacity)
-    search = load(ARMS[settings.algorithm].search)(graph, evaluate, settings)
+    search = settings.arm.search_class(graph, evaluate, settings)
     search.start(torch.arange(games), torch.from_numpy(rules.start()).repeat(games, 1))
     return search
 

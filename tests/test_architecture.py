@@ -1,4 +1,4 @@
-"""docs/architecture.md names files and functions that are there."""
+"""docs/architecture.md and docs/files.md name files and functions that are there."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
+from kinds_of_files import KINDS
 
 TOP = Path(__file__).parent.parent
-TEXT = (TOP / "docs" / "architecture.md").read_text(encoding="utf-8")
+TEXT = "".join((TOP / "docs" / name).read_text(encoding="utf-8") for name in ("architecture.md", "files.md"))
 NAMED = sorted(set(re.findall(r"`([\w/]+\.py)(?:: ([\w.]+))?`", TEXT)))
 
 
@@ -42,3 +43,8 @@ def test_every_name_is_there(path: str, name: str) -> None:
 
 def test_the_document_names_much_of_the_package() -> None:
     assert len(NAMED) > 80
+
+
+def test_every_kind_of_file_that_is_read_is_listed() -> None:
+    listed = re.findall(r"^\| ([^|]+) \|", (TOP / "docs" / "files.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert set(KINDS) - {"ratings"} <= {name for cell in listed for name in cell.split(", ")}, "ratings are a table"

@@ -19,10 +19,14 @@ SIZE, LAST = wdl.SIZE, wdl.SIZE - 1
 
 @njit(cache=True, nogil=True)
 def backup(graph, nodes, exponent, most_moves):
-    """Update the arrays of a `BackupGraph` for touched nodes [T], each after all those below it; exponent is 1/τ."""
+    """Update the arrays of a `BackupGraph` for touched nodes [T], each after all those below it; exponent is 1/τ.
+
+    Returns how many of them are closed.
+    """
     search, net, closed, edge_child = graph.search, graph.net, graph.closed, graph.edge_child
     raw, explored = np.zeros(most_moves), np.zeros(most_moves, np.int64)
     children = np.zeros((most_moves, SIZE))
+    shut = 0
     for node in nodes:
         first, edges = graph.first_edge[node], graph.edge_count[node]
         rest, whole, count = 0.0, True, 0
@@ -40,6 +44,7 @@ def backup(graph, nodes, exponent, most_moves):
         total = weigh(children, count, exponent, raw)
         rest = min(max(rest, 0.0), 1.0)
         closed[node] = whole
+        shut += whole
         for row in range(2):
             for outcome in range(SIZE):
                 blend = rest * net[node, row, outcome]
@@ -49,3 +54,4 @@ def backup(graph, nodes, exponent, most_moves):
                 search[node, row, outcome] = blend
         for slot in range(count):
             graph.edge_policy[explored[slot]] = (1.0 - rest) * raw[slot] / total
+    return shut

@@ -7,6 +7,7 @@ import gc
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from keyword import iskeyword
 from typing import NoReturn
 
 from probzero import __version__
@@ -17,11 +18,12 @@ COMMANDS = {
     "init": "make the untrained checkpoint of iteration 0",
     "selfplay": "play the games of one shard and write its dataset",
     "train": "learn from the newest datasets and write the next checkpoint",
+    "dataset": "read and write samples in the published form",
     "match": "play one player against others",
     "elo": "rate the players of a tournament",
     "positions": "make the evaluation set and solve it",
     "truth": "measure one network against exact truth",
-    "measure": "measure a variant's checkpoints against exact truth, with what they cost",
+    "measure": "measure a variant's checkpoints against exact truth, and write what they cost",
     "ceiling": "train the same network on exact labels",
     "blunders": "count the results given away in self-play",
     "report": "make the tables and figures of a run",
@@ -29,7 +31,11 @@ COMMANDS = {
     "study-report": "set the variants of a study side by side, as tables and figures",
     "readme": "write the tables of the README anew from the committed results",
     "check": "set a run beside the committed reference",
+    "same": "compare two folders of results byte for byte, but for times",
+    "manifest": "list the files of a committed run with their checksums and origins",
+    "verify-results": "verify every committed file",
     "cost": "say how the cores' time of a run was spent",
+    "import": "make a checkpoint of a network of the published project",
     "bench": "measure the speed of self-play beside that of its network",
 }
 FAILURE = 2
@@ -62,7 +68,7 @@ def _run(arguments: list[str]) -> int:
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary, description=summary.capitalize() + ".")
         if name == called:
-            module = import_module(f"probzero.commands.{name.replace('-', '_')}")
+            module = import_module(f"probzero.commands.{_module(name)}")
             module.add_arguments(command)
             if not gc.isenabled():  # see the end of this file
                 gc.freeze()
@@ -70,6 +76,12 @@ def _run(arguments: list[str]) -> int:
             command.set_defaults(run=module.run)
     parsed = parser.parse_args(arguments)
     return parsed.run(parsed) or 0
+
+
+def _module(command: str) -> str:
+    """Return the name of a command's module; one that is a word of Python's own has an underscore at its end."""
+    name = command.replace("-", "_")
+    return f"{name}_" if iskeyword(name) else name
 
 
 def _fail(error: Exception) -> int:

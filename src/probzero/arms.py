@@ -1,6 +1,7 @@
 """The arms: which search, which record of its games and which targets belong together, as plain data.
 
-A further search is a class and an entry here. Imports nothing heavy, as the Snakefile reads it; `load` brings the rest.
+A further search is a class and an entry here; the loss is one for all. Who has a configuration asks its `search.arm`;
+nobody asks for an algorithm's name. Imports nothing heavy, as the Snakefile reads it: classes are loaded when needed.
 """
 
 from __future__ import annotations
@@ -22,6 +23,14 @@ class Arm:
     nodes: tuple[str, ...]  # the targets it can give, by the keys of `targets`
     policy: tuple[str, ...]
     value: tuple[str, ...]
+
+    @property
+    def search_class(self) -> Any:
+        return _load(self.search)
+
+    @property
+    def record_class(self) -> Any:
+        return _load(self.record)
 
 
 _PLAYED: dict[str, Any] = {
@@ -50,7 +59,12 @@ ARMS: dict[str, Arm] = {
 EXPLORATIONS = ("exploration", "noise")
 
 
-def load(reference: str) -> Any:
+def offered(key: str) -> tuple[str, ...]:
+    """Return all that any arm can give for a key of `targets`."""
+    return tuple(dict.fromkeys(name for arm in ARMS.values() for name in getattr(arm, key)))
+
+
+def _load(reference: str) -> Any:
     """Return the class that module:class names."""
     module, _, name = reference.partition(":")
     return getattr(import_module(module), name)

@@ -9,4 +9,4 @@ class ProbZeroError(Exception):
 
 def bad(what: str, where: object, expected: object, found: object) -> ProbZeroError:
     """Return the error for an input that is not what it should be, in the one wording used everywhere."""
-    return ProbZeroError(f"{what}: {where}: expected {expected}, found {found}")
+    return ProbZeroError(" ".join(f"{what}: {where}: expected {expected}, found {found}".splitlines()))

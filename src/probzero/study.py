@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,6 @@ from typing import Any, Literal, get_args
 from pydantic import ConfigDict, Field, model_validator
 
 from probzero import config
-from probzero.arms import ARMS
 from probzero.config import ANCHORS, Config
 from probzero.config.sections import Distinct, Name, Section, Seed, Words
 from probzero.config.wording import validated
@@ -77,7 +77,7 @@ class Study:
 
     def learns(self, variant: str) -> bool:
         """Return whether a variant has a network to train."""
-        return ARMS[self.variants[variant].search.algorithm].learns
+        return self.variants[variant].search.arm.learns
 
 
 def load(path: str | Path) -> Study:
@@ -115,7 +115,7 @@ def parse(raw: Any, where: str) -> Study:
 def _described(file: StudyFile, name: str, where: str) -> Description:
     """Return the description of a variant with what may be left out filled in."""
     variant = file.variants[name]
-    if name in NO_VARIANTS:
+    if name in NO_VARIANTS or re.fullmatch(r"iteration-\d+", name):
         raise bad("configuration", f"{where}: variants.{name}", "a name that no other player has", name)
     is_reference = name == file.reference
     role: Role = "reference" if is_reference and "role" not in variant.model_fields_set else variant.role

@@ -1,4 +1,4 @@
-"""The one place that reads tables: CSV files in which every row is whole and every cell is what it should be.
+"""The one place that reads and writes tables: CSV files, every row whole and every cell what it should be.
 
 Not by pandas alone, which fills up a row that was cut short and takes a number that lost its last digits.
 """
@@ -6,58 +6,78 @@ Not by pandas alone, which fills up a row that was cut short and takes a number 
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from probzero import files
 from probzero.errors import bad
+from probzero.origin import Origin
+
+TABLE = "table"
 
 
-def read_table(path: str | Path, columns: Mapping[str, type], what: str = "table") -> pd.DataFrame:
-    """Read a CSV file that must have `columns`, each of text (str), whole numbers (int) or finite numbers (float).
+def write_csv(path: str | Path, table: pd.DataFrame, kind: str, made: Origin, digits: str | None = None) -> None:
+    """Write a table and its seal; `digits` is how numbers with a fraction are written, whole if None."""
+    files.write(path, table.to_csv(index=False, float_format=digits, lineterminator="\n").encode(), kind, made)
 
-    Other columns, and those of type object, are typed by pandas. `what` is what errors call the file.
+
+def read_table(path: str | Path, columns: Mapping[str, type], kind: str = TABLE, **wanted: Any) -> pd.DataFrame:
+    """Read a sealed CSV file that must have `columns`, each of text (str), whole numbers (int) or finite ones (float).
+
+    Other columns, and those of type object, are typed by pandas. A table without a row is refused. `wanted` is what its
+    origin must be.
     """
+    return parse_table(files.read(path, kind, **wanted), path, columns, kind)
+
+
+def parse_table(data: bytes, path: str | Path, columns: Mapping[str, type], kind: str = TABLE) -> pd.DataFrame:
+    """Return the same from the bytes of a file."""
     path = Path(path)
-    text = _read_text(path, columns, what)
-    table = pd.read_csv(path)
-    for column, kind in columns.items():
-        if kind is str:
+    text = _read_text(data, path, columns, kind)
+    table = pd.read_csv(io.StringIO(text.to_csv(index=False)))  # one reader of what the file says, not two
+    for column, type_ in columns.items():
+        if type_ is str:
             table[column] = text[column]
-        elif kind is int:
-            refuse(path, text, column, ~text[column].str.fullmatch(r"-?\d+"), "a whole number", what)
+        elif type_ is int:
+            whole = text[column].str.fullmatch(r"-?\d{1,18}")
+            refuse(path, text, column, ~whole, "a whole number", kind)
             table[column] = text[column].astype(np.int64)
-        elif kind is float:
+        elif type_ is float:
             table[column] = pd.to_numeric(text[column], errors="coerce").astype(float)
-            refuse(path, text, column, ~np.isfinite(table[column]), "a number", what)
+            refuse(path, text, column, ~np.isfinite(table[column]), "a number", kind)
     return table
 
 
-def refuse(path: Path, table: pd.DataFrame, column: str, wrong: pd.Series, expected: str, what: str = "table") -> None:
+def refuse(path: Path, table: pd.DataFrame, column: str, wrong: pd.Series, expected: str, kind: str = TABLE) -> None:
     """Fail if any row of a table that was read from `path` is wrong in this column, naming the line of the first."""
     if wrong.any():
         row = int(np.argmax(wrong.to_numpy()))
-        raise bad(what, f"{path}: line {row + 2}: column {column}", expected, repr(table[column].iloc[row]))
+        raise bad(kind, f"{path}: line {row + 2}: column {column}", expected, repr(table[column].iloc[row]))
 
 
-def _read_text(path: Path, columns: Iterable[str], what: str) -> pd.DataFrame:
-    """Read a CSV file that must have `columns`, every cell as text; refuse one that was cut short."""
-    if not path.is_file():
-        raise bad(what, path, "a CSV file", "nothing")
+def _read_text(data: bytes, path: Path, columns: Iterable[str], kind: str) -> pd.DataFrame:
+    """Return every cell as text; refuse a table that was cut short, or has no row."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = data.decode("utf-8")
         header, *rows = csv.reader(text.splitlines(), strict=True)
     except (ValueError, csv.Error) as error:
-        raise bad(what, path, "a readable CSV file", error) from None
+        raise bad(kind, path, "a readable CSV file", error) from None
+    if len(set(header)) < len(header):
+        raise bad(kind, f"{path}: line 1", "every column once", ", ".join(header))
     for column in columns:
         if column not in header:
-            raise bad(what, f"{path}: column {column}", "present", f"only {', '.join(header)}")
+            raise bad(kind, f"{path}: column {column}", "present", f"only {', '.join(header)}")
     for line, row in enumerate(rows, start=2):
         if len(row) != len(header):
             last = header[min(len(row), len(header)) - 1]
-            raise bad(what, f"{path}: line {line}: column {last}", f"the last of {len(header)}", f"{len(row)} columns")
+            raise bad(kind, f"{path}: line {line}: column {last}", f"the last of {len(header)}", f"{len(row)} columns")
     if not text.endswith("\n"):
-        raise bad(what, f"{path}: line {len(rows) + 1}", "an end of line", "the end of the file")
+        raise bad(kind, f"{path}: line {len(rows) + 1}", "an end of line", "the end of the file")
+    if not rows:
+        raise bad(kind, path, "a row", "a header alone")
     return pd.DataFrame(rows, columns=header, dtype=str)

@@ -68,7 +68,9 @@ def _folder() -> Path:
 
 
 def load(template: str, game: str = "any", **given: Any) -> ModuleType:
-    """Return the template, a module's full name, with these globals given; what it compiles is kept for `game`."""
+    """Return the template, a module's full name, with these globals given; what it compiles is kept for `game`.
+
+    That is a game's identity, or another word for what is given."""
     with _LOADING:
         return _load(template, game, **given)
 

@@ -11,6 +11,7 @@ from scipy import optimize
 from simulated_games import simulate
 
 from probzero.arena import elo
+from probzero.arena.names import iteration_of
 from probzero.errors import ProbZeroError
 from probzero.report.tournament import differences_table, model_table, pairings_table, ratings_table, wilson
 
@@ -118,6 +119,18 @@ def test_repeating_every_game_of_an_opening_does_not_narrow_the_intervals():
     assert twice["standard_error"].to_numpy() == pytest.approx(once["standard_error"].to_numpy(), rel=0.05)
 
 
+@pytest.mark.parametrize("openings", [2, 4, 10])
+def test_the_spread_of_few_openings_by_hand(openings):
+    # Half of G openings are won twice, half lost twice: the difference, F and the correlations vanish. With the prior,
+    # two and a half games, half a draw among them, P(draw) = 1/2 / (2G + 5/2), so that in logits
+    #   H = (2G + 5/2) · (1 − P(draw))/4 = (G + 1)/2
+    #   M = G/(G−1) · Σ (±1)² + 1/2 = G²/(G−1) + 1/2     an opening won twice scores 1/2 + 1/2, a split one nothing
+    found = elo.fit(match("b", "a", [(1, 1), (-1, -1)] * (openings // 2)), ["a", "b"], "a")
+    variance = (openings**2 / (openings - 1) + 1 / 2) / ((openings + 1) / 2) ** 2
+    assert found.covariance[1, 1] == pytest.approx(variance * (400 / math.log(10)) ** 2, rel=1e-6)
+    assert (found.openings, found.freedom) == (openings, openings - 1)
+
+
 def test_openings_that_always_split_give_narrow_but_real_intervals():
     split = elo.fit(match("b", "a", [(1, -1), (-1, 1)] * 20), ["a", "b"], "a")
     mixed = elo.fit(match("b", "a", [(1, 1), (-1, -1)] * 20), ["a", "b"], "a")
@@ -138,6 +151,20 @@ def test_a_perfect_score_is_rated_finitely_with_an_honest_interval():
 def test_one_result_for_the_weaker_side_bounds_the_difference():
     found = elo.fit(match("b", "a", [(1, 1)] * 19 + [(1, -1)]), ["a", "b"], "a")
     assert ratings_table(found)["bounded"].all()
+
+
+def test_one_draw_bounds_the_difference_too():
+    found = elo.fit(match("b", "a", [(1, 1)] * 19 + [(1, 0)]), ["a", "b"], "a")
+    assert ratings_table(found)["bounded"].all() and found.score.tolist() == pytest.approx([0.5 / 40, 39.5 / 40])
+
+
+def test_draws_alone_say_that_players_are_equal_and_nothing_of_the_first_move():
+    # By hand: the prior has two wins or losses for 2G + 1/2 draws, and ν = draws / √(wins · losses) = (2G + 1/2) / 1.
+    found = elo.fit(match("b", "a", [(0, 0)] * 10), ["a", "b"], "a")
+    assert found.rating.tolist() == pytest.approx([0, 0], abs=1e-6)
+    assert found.first_move.value == pytest.approx(0, abs=1e-6)
+    assert found.draw.value == pytest.approx(20.5, rel=1e-6)
+    assert found.score.tolist() == [0.5, 0.5] and ratings_table(found)["bounded"].all()
 
 
 @pytest.mark.parametrize("result", [1, -1, 0])
@@ -223,8 +250,8 @@ def test_an_unknown_anchor_is_refused():
 
 
 def test_iteration_of_reads_checkpoints_only():
-    assert elo.iteration_of("iteration-0040") == 40
-    assert elo.iteration_of("perfect") is None
+    assert iteration_of("iteration-0040") == 40
+    assert iteration_of("perfect") is None
 
 
 @pytest.mark.parametrize(

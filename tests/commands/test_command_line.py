@@ -43,6 +43,7 @@ def test_a_command_runs_with_the_garbage_collector_on(monkeypatch: pytest.Monkey
         ("study_report", "torch numba"),
         ("init", "numba pandas scipy matplotlib"),
         ("train", "numba pandas scipy matplotlib"),
+        ("import_", "numba pandas scipy matplotlib"),
         ("selfplay", "matplotlib triton"),
         ("match", "matplotlib triton"),
         ("truth", "matplotlib triton"),

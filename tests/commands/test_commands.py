@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import torch
 import yaml
+from published_form import published_state
 
 from probzero import config
 from probzero.__main__ import COMMANDS, main
@@ -65,6 +66,7 @@ class Commands:
     def selfplay(self, shard: int = 0, checkpoint: str = "0000.safetensors") -> int:
         kinds = {"dataset": "bin", "games": "csv", "metrics": "json"}
         outputs = [f"--{name}={self.path(f'shard{shard}.{kind}')}" for name, kind in kinds.items()]
+        outputs.append(f"--costs={self.path(f'costs/shard{shard}.json')}")
         where = ["--iteration", "1", "--iterations", "2", "--shard", str(shard), "--checkpoint", self.path(checkpoint)]
         return main(["selfplay", *self.common, *where, *outputs])
 
@@ -72,12 +74,18 @@ class Commands:
         inputs = ["--checkpoint", self.path("0000.safetensors"), "--optimizer", self.path("opt0.safetensors")]
         outputs = ["--new-checkpoint", self.path("0001.safetensors"), "--new-optimizer", self.path("opt1.safetensors")]
         data = ["--datasets", *map(self.path, datasets), "--metrics", self.path("train.json")]
+        outputs += ["--costs", self.path("costs/train.json")]
         return main(["train", *self.common, "--iteration", "1", *inputs, *outputs, *data])
 
-    def match(self) -> int:
+    def match(self, *more: str) -> int:
         players = [f"iteration-{number:04}={self.path(f'{number:04}.safetensors')}" for number in (1, 0)]
         where = ["--player", players[0], "--against", players[1], "--output", self.path("iteration-0001.csv")]
-        return main(["match", *self.common, *where])
+        return main(["match", *self.common, *where, *more])
+
+    def truth(self, *more: str) -> int:
+        outputs = [f"--{name}={self.path(f'{name}.csv')}" for name in ("kept", "calibration", "perfect")]
+        inputs = ["--checkpoint", self.path("0000.safetensors"), "--positions", self.path("positions.csv")]
+        return main(["truth", *self.common, "--name", "a", *inputs, *outputs, *more])
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +127,8 @@ def refused(status: int, capsys: pytest.CaptureFixture[str], *expected: str) -> 
 
 def test_the_commands_of_a_pipeline_leave_every_file(finished: Commands) -> None:
     assert files(finished.folder) == [
-        "0000.safetensors", "0001.safetensors", "iteration-0001.csv", "opt0.safetensors", "opt1.safetensors",
+        "0000.safetensors", "0001.safetensors", "costs/shard0.json", "costs/shard1.json", "costs/train.json",
+        "iteration-0001.csv", "opt0.safetensors", "opt1.safetensors",
         "shard0.bin", "shard0.csv", "shard0.json", "shard1.bin", "shard1.csv", "shard1.json", "train.json",
     ]  # fmt: skip
 
@@ -131,12 +140,35 @@ def test_metrics_name_their_iteration_and_shard(finished: Commands) -> None:
     assert (training["iteration"], training["samples"]) == (1, 64)
 
 
+def test_costs_name_their_iteration_and_shard(finished: Commands) -> None:
+    shard, training = (
+        json.loads((finished.folder / "costs" / f"{name}.json").read_text(encoding="utf-8"))
+        for name in ("shard1", "train")
+    )
+    assert (shard["iteration"], shard["shard"]) == (1, 1) and 0 < shard["network_seconds"] < shard["seconds"]
+    assert set(training) == {"iteration", "seconds"} and training["iteration"] == 1 and training["seconds"] > 0
+
+
 def test_a_command_run_twice_gives_the_same_bytes(finished: Commands, copy: Commands) -> None:
     assert copy.init() == 0 and copy.selfplay(1) == 0
     assert copy.train("shard0.bin", "shard1.bin") == 0 and copy.match() == 0
+    made = [name for name in files(copy.folder) if not name.startswith("costs/")]
+    assert len(made) == len(files(copy.folder)) - 2  # shard 0 was copied
+    for name in made:
+        assert (copy.folder / name).read_bytes() == (finished.folder / name).read_bytes(), name
+
+
+def test_the_cache_changes_nothing_but_costs(finished: Commands, copy: Commands) -> None:
+    without = Commands(copy.folder, tiny(search={"cache": False}))
+    assert without.selfplay(1) == 0 and without.train("shard0.bin", "shard1.bin") == 0 and without.match() == 0
     for name in files(copy.folder):
-        if not name.endswith(".json"):  # metrics hold seconds
+        if not name.startswith("costs/"):
             assert (copy.folder / name).read_bytes() == (finished.folder / name).read_bytes(), name
+    hits = [
+        json.loads((commands.folder / "costs" / "shard1.json").read_text(encoding="utf-8"))["cache_hits"]
+        for commands in (finished, without)
+    ]
+    assert hits[0] > 0 == hits[1]
 
 
 def test_shards_of_one_iteration_play_different_games(finished: Commands) -> None:
@@ -208,6 +240,52 @@ def test_a_dataset_with_nan_is_refused(copy: Commands, capsys: pytest.CaptureFix
     refused(copy.train("shard0.bin"), capsys, str(path), "weight")
 
 
+@pytest.fixture
+def imported(copy: Commands, capsys: pytest.CaptureFixture[str]) -> Commands:
+    """A run whose network was replaced by one of the same size that comes from elsewhere."""
+    torch.save(published_state(1, 8, 4), copy.folder / "weights_iter_50.pth")
+    assert main(["import", copy.path("weights_iter_50.pth"), "--output", copy.path("0000.safetensors")]) == 0
+    shown = capsys.readouterr()
+    assert shown.err == ""
+    assert shown.out.startswith("imported weights_iter_50.pth · iteration 50 · 1 × 8 network for 4×4 boards · rules: ")
+    return copy
+
+
+def test_a_run_refuses_an_imported_network(imported: Commands, capsys: pytest.CaptureFixture[str]) -> None:
+    before = files(imported.folder)
+    for status in (
+        lambda: imported.selfplay(1),
+        lambda: imported.train("shard0.bin"),
+        lambda: imported.truth(),
+        lambda: main(["match", *imported.common, "--player", f"a={imported.path('0000.safetensors')}",
+                      "--against", "random", "--output", imported.path("m")]),
+    ):  # fmt: skip
+        refused(
+            status(),
+            capsys,
+            "imported: expected a network of our own runs, found one imported from weights_iter_50.pth",
+        )
+        assert files(imported.folder) == before
+
+
+def test_matches_and_truth_take_an_imported_network_that_is_asked_for(
+    imported: Commands, finished: Commands, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (imported.folder / "0001.safetensors").write_bytes((finished.folder / "0001.safetensors").read_bytes())
+    assert imported.match("--imported") == 0
+    capsys.readouterr()
+    refused(imported.truth("--imported"), capsys, "positions.csv: expected")
+
+
+def test_what_is_no_published_network_leaves_no_checkpoint(copy: Commands, capsys: pytest.CaptureFixture[str]) -> None:
+    output = ["--output", copy.path("new.safetensors")]
+    before = files(copy.folder)
+    refused(main(["import", copy.path("0000.safetensors"), *output]), capsys, "expected a whole zip archive")
+    refused(main(["import", copy.path("absent.pth"), "--trusted", *output]), capsys, "expected a file, found nothing")
+    refused(main(["import", copy.path("0000.safetensors")]), capsys, "--output")
+    assert files(copy.folder) == before
+
+
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has CUDA")
 @pytest.mark.parametrize("part", ["selfplay", "training", "arena"])
 def test_cuda_where_there_is_none_is_refused(part: str, copy: Commands, capsys: pytest.CaptureFixture[str]) -> None:
@@ -216,7 +294,7 @@ def test_cuda_where_there_is_none_is_refused(part: str, copy: Commands, capsys: 
     before = files(copy.folder)
     status = {"selfplay": lambda: wishful.selfplay(1), "training": lambda: wishful.train("shard0.bin"),
               "arena": wishful.match}[part]()  # fmt: skip
-    refused(status, capsys, "cuda: expected a CUDA device of this machine, found 0")
+    refused(status, capsys, "cuda: expected a CUDA device of this machine, found none")
     assert files(copy.folder) == before
 
 

@@ -132,7 +132,7 @@ def test_values_out_of_range_are_refused_by_name(raw: dict[str, Any], path: str,
         ("search.temperature", 0, "a number above 0 and at most 100"),
         ("search.cache", "yes", "true or false"),
         ("search.splitting", "stratified", "one of systematic, multinomial"),
-        ("selfplay.device", "gpu", "auto, cpu, cuda or cuda:N"),
+        ("selfplay.device", "gpu", "one of auto, cpu, cuda"),
         ("name", "Smoke", "a name of lower-case letters, digits and hyphens that begins with a letter"),
         ("seeds", [], "a list of 1 or more, all different, each a whole number from 0 to 9,999"),
         ("seeds.0", -1, "a whole number from 0 to 9,999"),
@@ -196,14 +196,14 @@ def test_a_name_ends_without_a_line_break(raw: dict[str, Any], path: str, text: 
     assert f": {path}: expected " in refusal(changed(raw, path, text + end))
 
 
-@pytest.mark.parametrize("device", ["auto", "cpu", "cuda", "cuda:0", "cuda:12"])
-def test_devices_are_named_as_torch_names_them(raw: dict[str, Any], device: str) -> None:
+@pytest.mark.parametrize("device", ["auto", "cpu", "cuda"])
+def test_a_device_is_chosen_by_its_kind(raw: dict[str, Any], device: str) -> None:
     assert config.parse(changed(raw, "arena.device", device)).arena.device == device
 
 
-@pytest.mark.parametrize("device", ["cuda:", "cuda:01", "cuda:-1", "gpu", "CPU", ""])
+@pytest.mark.parametrize("device", ["cuda:0", "gpu", "CPU", ""])
 def test_other_names_of_devices_are_refused(raw: dict[str, Any], device: str) -> None:
-    assert "arena.device: expected auto, cpu, cuda or cuda:N" in refusal(changed(raw, "arena.device", device))
+    assert "arena.device: expected one of auto, cpu, cuda" in refusal(changed(raw, "arena.device", device))
 
 
 def test_the_device_is_chosen_on_the_machine_unless_one_is_named(raw: dict[str, Any]) -> None:

@@ -21,6 +21,11 @@ PERFT = {
 }
 
 
+@pytest.mark.slow
+def test_perft_matches_the_published_counts_to_ten_plies() -> None:
+    assert perft(games.make("othello", size=8), 10)[8:] == [3005288, 24571284]
+
+
 @pytest.mark.parametrize("size", SIZES)
 def test_perft_matches_the_published_counts(size: int) -> None:
     assert perft(games.make("othello", size=size), len(PERFT[size])) == PERFT[size]

@@ -61,13 +61,15 @@ def test_three_nodes_by_hand(form):
 
 
 @every_form
-def test_a_pass_carries_a_terminal_up_two_levels_at_once(form):
-    # 0 -> pass node 1 -> terminal 2, won by its mover: so lost at 1 and won at 0, and nothing is left to explore.
+@pytest.mark.parametrize(("end", "between"), [(WON, LOST), (DRAWN, DRAWN), (LOST, WON)], ids=["won", "drawn", "lost"])
+def test_a_pass_carries_a_terminal_up_two_levels_at_once(end, between, form):
+    # 0 -> pass node 1 -> terminal 2. Won by its mover it is lost at 1 and won at 0, a draw is one for both; and nothing
+    # is left to explore.
     graph = SmallGraph.build(
-        [{"edges": [(1, 1.0)]}, {"edges": [(2, 1.0)]}, {"value": WON, "target": WON, "closed": True}],
+        [{"edges": [(1, 1.0)]}, {"edges": [(2, 1.0)]}, {"value": end, "target": end, "closed": True}],
     )
     backup(graph, [[1], [0]], {}, 1.0, form)
-    assert graph.search.tolist() == [[list(WON)] * 2, [list(LOST)] * 2, [list(WON)] * 2]
+    assert graph.search.tolist() == [[list(end)] * 2, [list(between)] * 2, [list(end)] * 2]
     assert graph.edge_policy.tolist() == [1.0, 1.0]
     assert graph.closed.tolist() == [True, True, True]
 

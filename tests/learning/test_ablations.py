@@ -10,7 +10,8 @@ import pytest
 import torch
 import yaml
 from oracles.slow_othello import SlowOthello
-from searching import FORMS, SYSTEMATIC, played, searching
+from sealed import MADE, wide
+from searching import SYSTEMATIC, played, searching
 
 from probzero import games
 from probzero.config import Config, Network, Search, Targets, parse
@@ -109,7 +110,7 @@ def test_a_root_without_an_explored_move_is_no_sample() -> None:
 def test_shares_of_visits_are_those_of_the_edges(game: tuple[Graph, torch.Tensor]) -> None:
     graph = game[0]
     winner, visits = targets(game), targets(game, policy="visits")
-    places = by_state(visits)
+    places, (policy, mask) = by_state(visits), wide(visits, RULES)
     nodes = with_explored_moves(graph)
     assert len(nodes) == len(visits)
     for node in nodes:
@@ -118,45 +119,11 @@ def test_shares_of_visits_are_those_of_the_edges(game: tuple[Graph, torch.Tensor
         for edge in edges:
             expected[int(graph.edge_action[edge])] = int(graph.edge_visits[edge])
         row = places[state_of(graph, node)]
-        np.testing.assert_allclose(visits.policy[row], expected / expected.sum(), atol=1e-6)
-        assert np.flatnonzero(visits.mask[row]).tolist() == sorted(int(graph.edge_action[edge]) for edge in edges)
+        np.testing.assert_allclose(policy[row], expected / expected.sum(), atol=1e-6)
+        assert np.flatnonzero(mask[row]).tolist() == sorted(int(graph.edge_action[edge]) for edge in edges)
     assert not np.allclose(winner.policy, visits.policy, atol=0.05)
     for name in ("states", "mask", "value", "reward", "valid", "weight"):
         assert np.array_equal(getattr(winner, name), getattr(visits, name)), name
-
-
-@pytest.mark.parametrize("transpositions", [True, False])
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("splitting", ["systematic", "multinomial"])
-def test_no_particle_is_lost_or_made_where_they_split(splitting: str, form: str, transpositions: bool) -> None:
-    kind = SYSTEMATIC.model_copy(update={"splitting": splitting, "transpositions": transpositions})
-    search = searching(games=2, settings=kind, form=form)
-    graph, games, splits = search.graph, torch.arange(2), 0
-
-    def taken() -> torch.Tensor:
-        """Particles that left each node, and those that came to each by an edge."""
-        edges = graph.edges_of(torch.arange(graph.nodes))
-        visits = graph.edge_visits[edges.index].long() * edges.explored
-        came = torch.zeros(graph.nodes, dtype=torch.int64).index_add(0, edges.child.flatten(), visits.flatten())
-        return torch.stack([visits.sum(1), came])
-
-    for batch in range(20):
-        known = graph.nodes
-        before, visits = taken(), graph.visits[:known].clone()
-        open_nodes = (graph.evaluated & ~graph.closed)[:known].clone()
-        search.simulate(graph.root[games], torch.full((2,), 8), batch)
-        left, came = taken()
-        arrived = graph.visits[: graph.nodes].clone()
-        arrived[:known] -= visits
-        assert (left[:known] - before[0] == torch.where(open_nodes, arrived[:known], 0)).all()
-        assert not left[known:].any()
-        came[:known] -= before[1]
-        came[graph.root[games]] += 8
-        assert (came == arrived).all()
-        splits += int((arrived[:known] > 0).sum())
-    assert splits > 40
-    edges = graph.edges_of(graph.root)
-    assert graph.edge_visits[edges.index].sum(1).tolist() == [160, 160] == graph.visits[graph.root].tolist()
 
 
 def test_outcomes_as_values_are_the_rewards_where_there_are_any(game: tuple[Graph, torch.Tensor]) -> None:
@@ -171,7 +138,7 @@ def test_outcomes_as_values_are_the_rewards_where_there_are_any(game: tuple[Grap
 
 
 def test_samples_without_an_outcome_can_be_written(game: tuple[Graph, torch.Tensor], tmp_path: Path) -> None:
-    write_samples(tmp_path / "outcome.bin", targets(game, value="outcome"), RULES)
+    write_samples(tmp_path / "outcome.safetensors", targets(game, value="outcome"), RULES, MADE)
 
 
 @pytest.mark.parametrize(("value", "row"), [("search", Graph.VALUE), ("bootstrap", Graph.TARGET)])
@@ -253,7 +220,7 @@ def test_without_a_reward_head_leaves_are_valued_by_the_value_head() -> None:
 
 def test_self_play_without_a_reward_head_gives_proper_samples(tmp_path: Path) -> None:
     found = shard(configured(network={"reward": False}, targets={"value": "search"}))
-    write_samples(tmp_path / "shard.bin", found.samples, RULES)
+    write_samples(tmp_path / "shard.safetensors", found.samples, RULES, MADE)
     assert found.samples.valid.any()
 
 
@@ -309,7 +276,7 @@ def test_without_transpositions_positions_are_entered_again_for_as_many_evaluati
 
 def one_sample(value: list[float], weight: float) -> Samples:
     """A sample of the starting position of the smallest board, its one move explored."""
-    move = np.zeros((1, 17), np.float32)
+    move = np.zeros((1, 4), np.float32)
     move[0, 1] = 1
     rest = (np.array(part, np.float32) for part in ([value], [[0, 0, 0]], [0], [weight]))
     return Samples(FOUR.start()[None], move, move.copy(), *rest)
@@ -325,7 +292,7 @@ def test_merging_takes_values_from_the_samples_that_have_one() -> None:
 def test_merging_samples_without_a_value_gives_none(tmp_path: Path) -> None:
     merged = merge([one_sample([0, 0, 0], 6), one_sample([0, 0, 0], 2)])
     assert merged.value.tolist() == [[0, 0, 0]] and merged.weight.tolist() == [8]
-    write_samples(tmp_path / "none.bin", merged, FOUR)
+    write_samples(tmp_path / "none.safetensors", merged, FOUR, MADE)
 
 
 def test_the_defaults_are_probzero_as_it_was() -> None:

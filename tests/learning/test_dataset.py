@@ -2,51 +2,22 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from made_samples import EIGHT, FIVE, FOUR, OBLONG, SIX, SQUARE, invented, same
+from sealed import MADE, made, rearrange, redescribe
 
-from probzero import games
 from probzero.errors import ProbZeroError
 from probzero.games.base import Game
-from probzero.learning.dataset import Samples, concatenate, merge, read_samples, write_samples
+from probzero.learning.dataset import Samples, concatenate, merge, read_samples, read_with_origin, write_samples
 
-SQUARE = [games.make("othello", size=size) for size in (4, 5, 6, 8)]
-OBLONG = [games.make("connect_four", width=width, height=height) for width, height in ((5, 4), (7, 6))]
-FOUR, FIVE, SIX, EIGHT = SQUARE
-
+TWO_MOVES = "xo../..../..../xo.."
 every_game = pytest.mark.parametrize("game", SQUARE + OBLONG, ids=lambda game: game.identity)
-
-
-def invented(game: Game, count: int, seed: int = 0, boards: int | None = None) -> Samples:
-    """Random but proper samples; `boards` limits how many different positions there are."""
-    draws = np.random.default_rng(seed)
-    squares, actions = game.shape.squares, game.actions
-    discs = draws.integers(0, 3, (boards or count, squares))[draws.integers(0, boards or count, count)]
-    mask = draws.random((count, actions)) < 0.3
-    mask[np.arange(count), draws.integers(0, actions, count)] = True
-    policy = draws.random((count, actions)) * mask
-    value, reward = draws.random((2, count, 3))
-    valid = draws.random(count) < 0.6
-    bits = np.left_shift(np.uint64(1), np.arange(squares, dtype=np.uint64))
-    states = np.stack([((discs == side) * bits).sum(1, dtype=np.uint64) for side in (1, 2)], axis=1).view(np.int64)
-    columns = (
-        policy / policy.sum(axis=1, keepdims=True),
-        mask,
-        value / value.sum(axis=1, keepdims=True),
-        reward / reward.sum(axis=1, keepdims=True) * valid[:, None],
-        valid,
-        draws.integers(1, 50, count),
-    )
-    return Samples(states, *(column.astype(np.float32) for column in columns))
-
-
-def same(first: Samples, second: Samples) -> bool:
-    return all(np.array_equal(a, b) for a, b in zip(first.columns(), second.columns(), strict=True))
 
 
 def slow_merge(samples: Samples) -> dict[bytes, tuple[np.ndarray, ...]]:
@@ -73,110 +44,94 @@ def slow_merge(samples: Samples) -> dict[bytes, tuple[np.ndarray, ...]]:
 
 @every_game
 def test_samples_survive_the_file(game: Game, tmp_path: Path) -> None:
-    samples = invented(game, 37)
-    write_samples(tmp_path / "a.bin", samples, game)
-    assert same(read_samples(tmp_path / "a.bin", game), samples)
-
-
-def planes(game: Game, state: np.ndarray) -> list[float]:
-    """The squares of own discs, then those of opposing ones, one by one."""
-    return [float(int(word) >> square & 1) for word in state for square in range(game.shape.squares)]
-
-
-@pytest.mark.parametrize(
-    ("game", "length"),
-    [(FIVE, 110), (EIGHT, 266), (OBLONG[0], 58), (OBLONG[1], 106)],
-    ids=["5×5", "8×8", "5×4", "7×6"],
-)
-def test_a_sample_is_so_many_floats_after_a_count_110_of_the_headline_game(
-    game: Game, length: int, tmp_path: Path
-) -> None:
-    samples = invented(game, 2)
-    write_samples(tmp_path / "a.bin", samples, game)
-    data = (tmp_path / "a.bin").read_bytes()
-    assert struct.unpack_from("<i", data) == (2,)
-    numbers = struct.unpack_from(f"<{2 * length}f", data, 4)
-    assert len(data) == 4 + 2 * length * 4
-    expected = [
-        number
-        for row in range(2)
-        for column in (planes(game, samples.states[row]), *(column[row] for column in samples.columns()[1:]))
-        for number in np.atleast_1d(column)
-    ]
-    assert list(numbers) == expected
+    samples, path = invented(game, 37), tmp_path / "a.safetensors"
+    write_samples(path, samples, game, MADE)
+    assert same(read_samples(path, game), samples)
+    assert read_with_origin(path, game)[1] == MADE
+    first = path.read_bytes()
+    write_samples(path, samples.widened(60), game, MADE)  # room that no position needs is not kept
+    assert path.read_bytes() == first and path.stat().st_size < 20_000
 
 
 def test_an_empty_file_of_samples_is_proper(tmp_path: Path) -> None:
     nothing = invented(FIVE, 3).take(np.arange(0))
-    write_samples(tmp_path / "a.bin", nothing, FIVE)
-    assert (tmp_path / "a.bin").read_bytes() == bytes(4)
-    assert len(read_samples(tmp_path / "a.bin", FIVE)) == 0
+    write_samples(tmp_path / "a.safetensors", nothing, FIVE, MADE)
+    assert len(read_samples(tmp_path / "a.safetensors", FIVE)) == 0
     assert len(merge([nothing])) == 0
 
 
-def rewrite(path: Path, change: Callable[[bytes], bytes]) -> Path:
-    write_samples(path, invented(FIVE, 4), FIVE)
-    path.write_bytes(change(path.read_bytes()))
+def written(path: Path, game: Game = FIVE) -> Path:
+    write_samples(path, invented(game, 4), game, MADE)
     return path
 
 
+def refusal(path: Path, game: Game = FIVE, **wanted: Any) -> str:
+    with pytest.raises(ProbZeroError) as error:
+        read_samples(path, game, **wanted)
+    assert str(error.value).startswith(f"dataset: {path}") and "\n" not in str(error.value)
+    return str(error.value)
+
+
 @pytest.mark.parametrize(
-    ("change", "message"),
+    "change",
     [
-        (lambda data: data[:-1], "expected 1764 bytes for 4 samples of othello-size5, found 1763 bytes"),
-        (lambda data: data[:-440], "expected 1764 bytes for 4 samples of othello-size5, found 1324 bytes"),
-        (lambda data: data + b"x", "expected 1764 bytes for 4 samples of othello-size5, found 1765 bytes"),
-        (lambda data: struct.pack("<i", 5) + data[4:], "expected 2204 bytes for 5 samples"),
-        (lambda data: struct.pack("<i", -1) + data[4:], "expected a sample count ≥ 0, found -1"),
-        (lambda data: data[:3], "expected a sample count of 4 bytes, found 3 bytes"),
-        (lambda data: b"", "found 0 bytes"),
+        lambda data: data[:-1],
+        lambda data: data + b"x",
+        lambda data: data[:3],
+        lambda data: b"",
+        lambda data: data[:-3] + bytes([data[-3] ^ 4]) + data[-2:],
+        lambda data: data.replace(b'"seed\\": 0', b'"seed\\": 1'),
+        lambda data: data.replace(b"othello", b"otherlo"),
     ],
+    ids=["cut", "over-long", "three bytes", "empty", "a bit", "another seed", "another game"],
 )
-def test_a_file_of_the_wrong_length_is_refused(change: Callable[[bytes], bytes], message: str, tmp_path: Path) -> None:
-    path = rewrite(tmp_path / "a.bin", change)
-    with pytest.raises(ProbZeroError, match=message) as refusal:
-        read_samples(path, FIVE)
-    assert str(path) in str(refusal.value) and "\n" not in str(refusal.value)
+def test_a_damaged_file_is_refused(change: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    path = written(tmp_path / "a.safetensors")
+    before = path.read_bytes()
+    path.write_bytes(change(before))
+    assert path.read_bytes() != before
+    assert "made anew" in refusal(path)
 
 
-def test_a_file_of_another_board_size_is_refused(tmp_path: Path) -> None:
-    write_samples(tmp_path / "a.bin", invented(SIX, 4), SIX)
-    with pytest.raises(ProbZeroError, match="bytes for 4 samples of othello-size5"):
-        read_samples(tmp_path / "a.bin", FIVE)
+def test_a_file_of_another_game_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.safetensors", SIX)
+    assert "game: expected {'name': 'othello', 'size': 5}, found {'name': 'othello', 'size': 6}" in refusal(path)
+    redescribe(written(path), game_version=0)
+    assert "game_version: expected 1, found 0" in refusal(path)
 
 
-@pytest.mark.parametrize("name", ["missing.bin", "."])
+def test_a_file_from_elsewhere_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.safetensors"
+    write_samples(path, invented(FIVE, 4), FIVE, made(seed=2, iteration=7, settings={"search": "abc", "selfplay": "x"}))
+    read_samples(path, FIVE, seed=2, iteration=7, settings={"search": "abc", "training": "y"})
+    assert "seed: expected seed 0, found seed 2" in refusal(path, seed=0)
+    assert "iteration: expected iteration 6, found iteration 7" in refusal(path, iteration=6)
+    assert "search: expected a file made with the settings at hand (def)" in refusal(path, settings={"search": "def"})
+
+
+@pytest.mark.parametrize("name", ["missing.safetensors", "."])
 def test_what_is_not_a_file_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(ProbZeroError, match="expected a file, found nothing"):
         read_samples(tmp_path / name, FIVE)
 
 
-COLUMN = {"planes": 0, "policy": 50, "mask": 76, "value": 102, "reward": 105, "valid": 108, "weight": 109}
-
-
 @pytest.mark.parametrize(
     ("field", "numbers", "message"),
     [
-        ("planes", {0: np.nan}, "the planes of a position, found nan"),
-        ("planes", {49: np.inf}, "the planes of a position, found inf"),
         ("policy", {0: np.inf}, "a finite number, found inf"),
-        ("mask", {3: -np.inf}, "a finite number, found -inf"),
         ("value", {1: np.nan}, "a finite number, found nan"),
         ("reward", {1: np.nan}, "a finite number, found nan"),
-        ("valid", {0: np.nan}, "a finite number, found nan"),
         ("weight", {0: np.inf}, "a finite number, found inf"),
-        ("planes", {0: 0.5}, "the planes of a position, found 0.5"),
-        ("planes", {30: -1}, "the planes of a position, found -1"),
-        ("planes", {8: 2}, "the planes of a position, found 2"),
         ("mask", {0: 2}, "0 or 1, found 2"),
-        ("mask", dict.fromkeys(range(26), 0), "an explored move, found 0"),
+        ("mask", dict.fromkeys(range(2), 0), "an explored move, found 0"),
+        ("mask", {2: 1}, "0 beyond the legal moves, found 1"),
         ("policy", {0: -0.25}, "a number ≥ 0, found -0.25"),
-        ("policy", dict.fromkeys(range(26), 0), "a sum of 1, found 0"),
+        ("policy", dict.fromkeys(range(2), 0), "a sum of 1, found 0"),
         ("value", {0: 0.5, 1: 0.5, 2: 0.5}, "a sum of 1, or zeros for none, found 1.5"),
         ("value", {0: 1.5, 1: -0.5, 2: 0}, "a number ≥ 0, found -0.5"),
         ("reward", {0: 0.5, 1: 0, 2: 0}, "a sum of 1 where valid, found 0.5"),
         ("reward", {0: 1.5, 1: -0.5, 2: 0}, "a number ≥ 0 where valid, found -0.5"),
-        ("valid", {0: 0.5}, "0 or 1, found 0.5"),
+        ("valid", {0: 3}, "0 or 1, found 3"),
         ("weight", {0: 0}, "a number > 0, found 0"),
         ("weight", {0: -3}, "a number > 0, found -3"),
     ],
@@ -184,31 +139,42 @@ COLUMN = {"planes": 0, "policy": 50, "mask": 76, "value": 102, "reward": 105, "v
 def test_a_bad_number_is_refused_with_file_sample_and_field(
     field: str, numbers: dict[int, float], message: str, tmp_path: Path
 ) -> None:
-    row = int(invented(FIVE, 4).valid.argmax())  # a sample whose reward counts
+    """The second sample has two moves, the first of them explored; no other has more than four."""
+    path = tmp_path / "a.safetensors"
+    states = np.array([FOUR.start()] * 4)
+    states[1] = FOUR.from_text(TWO_MOVES)
+    policy = np.tile(np.float32([1, 0, 0, 0]), (4, 1))
+    rest = np.tile(np.float32([0.25, 0.5, 0.25]), (4, 1)), np.ones(4, np.float32)
+    samples = Samples(states, policy, policy.copy(), rest[0], rest[0].copy(), rest[1], rest[1].copy())
+    write_samples(path, samples, FOUR, MADE)
+    changed = getattr(samples, field).copy()
+    for offset, number in numbers.items():
+        changed.reshape(4, -1)[1, offset] = number
+    stored = {"mask": np.uint8, "valid": np.uint8}.get(field, np.float32)
+    rearrange(path, **{field: changed.astype(stored)})
+    with pytest.raises(ProbZeroError) as error:
+        read_samples(path, FOUR)
+    assert str(error.value).startswith(f"dataset: {path}: sample 1: {field}: expected {message}")
 
-    def change(data: bytes) -> bytes:
-        table = np.frombuffer(data[4:], "<f4").reshape(4, 110).copy()
-        for offset, number in numbers.items():
-            table[row, COLUMN[field] + offset] = number
-        return data[:4] + table.tobytes()
 
-    path = rewrite(tmp_path / "a.bin", change)
-    with pytest.raises(ProbZeroError) as refusal:
-        read_samples(path, FIVE)
-    assert str(refusal.value).startswith(f"dataset: {path}: sample {row}: {field}: expected {message}")
+def test_arrays_of_other_shapes_and_types_are_refused(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.safetensors")
+    rearrange(path, states=np.zeros((4, 3), np.int64))
+    assert "states: expected int64 of shape (n, 2), found int64 of shape (4, 3)" in refusal(path)
+    rearrange(written(path), value=np.zeros((4, 2), np.float32))
+    assert "value: expected float32 of shape (4, 3), found float32 of shape (4, 2)" in refusal(path)
+    rearrange(written(path), weight=np.zeros(4, np.float64))
+    assert "weight: expected float32 of shape (4,), found float64 of shape (4,)" in refusal(path)
+    rearrange(written(path), more=np.zeros(4, np.float32))
+    assert "more: expected no such tensor, found one" in refusal(path)
 
 
-def test_two_discs_on_a_square_are_refused_with_file_and_sample(tmp_path: Path) -> None:
-    def change(data: bytes) -> bytes:
-        table = np.frombuffer(data[4:], "<f4").reshape(4, 110).copy()
-        table[2, [7, 32]] = 1
-        return data[:4] + table.tobytes()
-
-    path = rewrite(tmp_path / "a.bin", change)
-    expected = f"dataset: {path}: states: illegal position: number 2: expected at most one disc per square, found 0x"
-    with pytest.raises(ProbZeroError) as refusal:
-        read_samples(path, FIVE)
-    assert str(refusal.value).startswith(expected)
+def test_two_discs_on_a_square_are_refused(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.safetensors")
+    states = invented(FIVE, 4).states
+    states[2] = [1, 1]
+    rearrange(path, states=states)
+    assert "states: illegal position: number 2: expected at most one disc per square, found 0x" in refusal(path)
 
 
 @every_game
@@ -217,33 +183,37 @@ def test_discs_beyond_the_board_are_not_written(game: Game, tmp_path: Path) -> N
     if game.shape.squares < 64:
         samples.states[1, 0] |= 1 << game.shape.squares
         with pytest.raises(ProbZeroError, match=r"states: illegal position: number 1: expected discs on the .* board"):
-            write_samples(tmp_path / "a.bin", samples, game)
+            write_samples(tmp_path / "a.safetensors", samples, game, MADE)
     assert not list(tmp_path.iterdir())
 
 
 def test_policy_outside_the_mask_is_refused(tmp_path: Path) -> None:
-    samples = invented(FIVE, 4)
-    move = int(samples.policy[2].argmax())
-    samples.mask[2] = 1
-    samples.mask[2, move] = 0
+    samples = invented(FIVE, 4, seed=3)
+    assert samples.mask[2].sum() > 1
+    samples.mask[2, int(samples.policy[2].argmax())] = 0
     with pytest.raises(ProbZeroError, match="sample 2: policy: expected 0 for moves outside the mask"):
-        write_samples(tmp_path / "a.bin", samples, FIVE)
+        write_samples(tmp_path / "a.safetensors", samples, FIVE, MADE)
     assert not list(tmp_path.iterdir()), "nothing half-written"
 
 
 def test_a_reward_without_a_finished_game_may_be_anything_finite(tmp_path: Path) -> None:
     samples = invented(FIVE, 4)
     changed = replace(samples, valid=np.zeros(4, np.float32), reward=np.full((4, 3), 7, np.float32))
-    write_samples(tmp_path / "a.bin", changed, FIVE)
-    assert same(read_samples(tmp_path / "a.bin", FIVE), changed)
+    write_samples(tmp_path / "a.safetensors", changed, FIVE, MADE)
+    assert same(read_samples(tmp_path / "a.safetensors", FIVE), changed)
 
 
 def test_arrays_of_the_wrong_shape_are_not_written(tmp_path: Path) -> None:
-    with pytest.raises(ProbZeroError, match=r"policy: expected shape \(4, 26\), found \(4, 37\)"):
-        write_samples(tmp_path / "a.bin", invented(SIX, 4), FIVE)
-    samples = invented(FIVE, 4)
-    with pytest.raises(ProbZeroError, match=r"states: expected shape \(4, 2\), found \(4, 3\)"):
-        write_samples(tmp_path / "a.bin", replace(samples, states=np.zeros((4, 3), np.int64)), FIVE)
+    path, samples = tmp_path / "a.safetensors", invented(FIVE, 4)
+    with pytest.raises(ProbZeroError, match=r"states: expected shape \(n, 2\), found \(4, 3\)"):
+        write_samples(path, replace(samples, states=np.zeros((4, 3), np.int64)), FIVE, MADE)
+    with pytest.raises(ProbZeroError, match="value: expected 4 rows, found 3"):
+        write_samples(path, replace(samples, value=samples.value[:3]), FIVE, MADE)
+    more = samples.widened(20)
+    more.mask[3, 19] = 1
+    with pytest.raises(ProbZeroError, match=r"sample 3: mask: expected at most \d+ moves, found more"):
+        write_samples(path, more, FIVE, MADE)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_game_that_never_tried_a_move_says_nothing_of_it() -> None:
@@ -285,7 +255,7 @@ def test_merged_samples_are_sorted_proper_and_independent_of_the_order_of_parts(
     parts = [invented(EIGHT, 50, seed, boards=15) for seed in (3, 4)]
     assert (concatenate(parts).states < 0).any(), "discs on the last square"
     merged, again = merge(parts), merge(parts[::-1])
-    write_samples(tmp_path / "a.bin", merged, EIGHT)
+    write_samples(tmp_path / "a.safetensors", merged, EIGHT, MADE)
     assert keys(merged) == sorted(set(keys(merged)))
     for found, wanted in zip(merged.columns(), again.columns(), strict=True):
         np.testing.assert_allclose(found, wanted, atol=1e-6)

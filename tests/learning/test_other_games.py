@@ -12,13 +12,14 @@ import yaml
 from learnable import SETTINGS
 from oracles.connect_four_search import ConnectFourBoard
 from oracles.slow_connect_four import SlowConnectFour
+from sealed import MADE, checkpoint_info, wide
 
 from probzero import games
 from probzero.config import Config, Network, parse
 from probzero.learning.dataset import read_samples, write_samples
 from probzero.learning.selfplay import Shard, play_shard
 from probzero.learning.training import train
-from probzero.network.checkpoint import CheckpointInfo, load_checkpoint, save_checkpoint
+from probzero.network.checkpoint import load_checkpoint, save_checkpoint
 from probzero.network.inference import Evaluator
 from probzero.network.model import build
 
@@ -83,13 +84,14 @@ def test_samples_are_of_positions_that_go_on_with_targets_over_legal_moves(
 ) -> None:
     width, height = BOARDS[board]
     game, samples = games.make("connect_four", width=width, height=height), shard(algorithm, board).samples
-    for state, policy, mask in zip(samples.states, samples.policy, samples.mask, strict=True):
+    for state, policy, mask in zip(samples.states, *wide(samples, game), strict=True):
         position = ConnectFourBoard.from_bitboards(width, height, *state.tolist())
         assert position.bitboards() == tuple(state), "no disc hangs in the air"
         assert position.legal_moves() and set(np.flatnonzero(mask)) <= set(position.legal_moves())
         assert policy.sum() == pytest.approx(1)
-    write_samples(tmp_path / "shard.bin", samples, game)
-    again = read_samples(tmp_path / "shard.bin", game)
+    write_samples(tmp_path / "shard.safetensors", samples, game, MADE)
+    again = read_samples(tmp_path / "shard.safetensors", game)
+    samples = samples.widened(again.policy.shape[1])
     for found, expected in zip(again.columns(), samples.columns(), strict=True):
         assert np.array_equal(found, expected)
 
@@ -126,7 +128,7 @@ def test_a_network_learns_from_its_games_and_plays_on(algorithm: str, board: str
         assert np.isfinite(losses[-1]) and metrics["window_positions"] == len(window[0]) + len(window[1])
     assert losses[-1] < 0.95 * losses[0]
     path = tmp_path / "0001.safetensors"
-    save_checkpoint(path, model, CheckpointInfo("a test", 0, 1, game.described, NETWORK))
+    save_checkpoint(path, model, checkpoint_info(game, NETWORK))
     evaluator = Evaluator(load_checkpoint(path, game)[0], game, "cpu")
     again = play_shard(configured(algorithm), evaluator, seed=0, iteration=2, shard=0)
     assert again.metrics["games"] == 6 and len(again.samples)

@@ -10,6 +10,7 @@ import pytest
 import torch
 from alphazero_games import DRAW, LOSS, RULES, WIN
 from oracles.slow_othello import SlowOthello
+from sealed import MADE, wide
 from searching import searching
 
 from probzero.config import Targets
@@ -112,14 +113,14 @@ def test_beyond_the_end_of_the_game_there_is_only_its_outcome(steps: int) -> Non
 
 
 def test_policies_are_shares_of_visits_over_all_legal_moves() -> None:
-    found = samples(Targets(value="outcome"))
+    policy, mask = wide(samples(Targets(value="outcome")), RULES)
     for row, ply in zip([1, 3, 4, 5], range(4), strict=True):
         legal = first_positions(4)[ply].legal
         assert len(legal) >= 3
         expected = np.zeros(26)
         expected[legal[:3]] = [0.75, 0.25, 0]
-        assert found.policy[row].tolist() == pytest.approx(expected.tolist())
-        assert np.flatnonzero(found.mask[row]).tolist() == legal
+        assert policy[row].tolist() == pytest.approx(expected.tolist())
+        assert np.flatnonzero(mask[row]).tolist() == legal
 
 
 def test_every_position_played_is_a_sample_of_its_own(tmp_path: Path) -> None:
@@ -131,8 +132,8 @@ def test_every_position_played_is_a_sample_of_its_own(tmp_path: Path) -> None:
         own, opp, _ = first_positions(4)[ply]
         assert found.states[row].tolist() == [own, opp]
     assert found.weight.tolist() == [1] * 6 and not found.valid.any() and not found.reward.any()
-    write_samples(tmp_path / "played.bin", found, RULES)
-    assert len(read_samples(tmp_path / "played.bin", RULES)) == 6
+    write_samples(tmp_path / "played.safetensors", found, RULES, MADE)
+    assert len(read_samples(tmp_path / "played.safetensors", RULES)) == 6
 
 
 def test_a_root_value_a_hair_beyond_a_win_is_a_win() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from alphazero_games import DRAW, LOSS, WIN, configured, played_in_order, replayed, rows_of, settings, shard
+from alphazero_games import DRAW, LOSS, RULES, WIN, configured, played_in_order, replayed, rows_of, settings, shard
+from sealed import wide
 
 from probzero.errors import ProbZeroError
 from probzero.learning.resignation import Resignation
@@ -90,10 +91,11 @@ def resigning() -> Shard:
 def test_a_shard_has_a_sample_for_every_move_played(resigning: Shard) -> None:
     metrics = resigning.metrics
     assert metrics["samples"] == metrics["moves"] == len(resigning.samples) == resigning.games.plies.sum()
+    policy, mask = wide(resigning.samples, RULES)
     for row, (_, _, board, move) in enumerate(played_in_order(resigning)):
         assert tuple(resigning.samples.states[row].tolist()) == board.bitboards()
-        assert np.flatnonzero(resigning.samples.mask[row]).tolist() == board.legal_moves()
-        visits = resigning.samples.policy[row]
+        assert np.flatnonzero(mask[row]).tolist() == board.legal_moves()
+        visits = policy[row]
         assert visits[move] > 0 and visits.sum() == pytest.approx(1)
 
 

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 import yaml
 from oracles.slow_othello import SlowOthello
+from sealed import MADE
 
 from probzero import games
 from probzero.config import Config, parse
+from probzero.errors import ProbZeroError
 from probzero.learning.dataset import read_samples, write_samples
 from probzero.learning.selfplay import Shard, play_shard
 from probzero.network.inference import Evaluator
@@ -55,18 +57,42 @@ def test_games_begin_after_as_many_random_plies_as_their_keys_say(played: Shard)
 
 
 def test_samples_of_a_shard_pass_verification(played: Shard, tmp_path: Path) -> None:
-    write_samples(tmp_path / "shard.bin", played.samples, RULES)
-    again = read_samples(tmp_path / "shard.bin", RULES)
-    assert np.array_equal(again.policy, played.samples.policy) and played.metrics["samples"] == len(again)
+    write_samples(tmp_path / "shard.safetensors", played.samples, RULES, MADE)
+    again = read_samples(tmp_path / "shard.safetensors", RULES)
+    assert np.array_equal(again.policy, played.samples.widened(again.policy.shape[1]).policy) and played.metrics[
+        "samples"
+    ] == len(again)
     assert 0 < again.valid.mean() <= 1
 
 
 def test_metrics_add_up(played: Shard) -> None:
     metrics = played.metrics
     assert metrics["games"] == 6 == metrics["first_wins"] + metrics["draws"] + metrics["second_wins"]
-    assert metrics["leaf_evaluations"] == metrics["network_evaluations"] + metrics["cache_hits"]
     assert metrics["nodes"] == metrics["leaf_evaluations"] + metrics["terminal_nodes"]
-    assert 0 < metrics["network_seconds"] < metrics["seconds"]
+
+
+def test_what_it_cost_is_apart_and_adds_up(played: Shard) -> None:
+    costs = played.costs
+    assert set(costs) == {
+        "iteration", "shard", "network_evaluations", "network_calls", "cache_hits", "seconds", "network_seconds",
+    }  # fmt: skip
+    assert set(costs) & set(played.metrics) == {"iteration", "shard"}
+    assert (costs["iteration"], costs["shard"]) == (1, 0)
+    assert played.metrics["leaf_evaluations"] == costs["network_evaluations"] + costs["cache_hits"]
+    assert 0 < costs["network_calls"] < costs["network_evaluations"]
+    assert 0 < costs["network_seconds"] < costs["seconds"]
+
+
+def test_a_share_of_the_moves_is_drawn_evenly_as_exploration_says() -> None:
+    # Greedy but for a share of 0.4, which is even over the four moves of the start: all have been tried, by a particle
+    # each. So 0.6 + 0.1 of the games begin with the best move and 0.1 with each of the others. Standard error: 0.032.
+    config = configured(random_plies=0, exploration=0.4, move_temperatures=[[0, 0.0]])
+    games = shard(config.changed(selfplay={"games": 200, "batches": 1, "capacity": 200_000})).games
+    counts = games.moves.str.split().str[0].value_counts().tolist()
+    assert len(counts) == 4 and sum(counts) == 200
+    assert counts[0] / 200 == pytest.approx(0.7, abs=0.1) and min(counts) >= 8
+    greedy = shard(config.changed(selfplay={"exploration": 0.0, "batches": 1})).games
+    assert greedy.moves.nunique() == 1
 
 
 def test_a_shard_repeats_to_the_bit_and_another_shard_differs(played: Shard) -> None:
@@ -74,3 +100,10 @@ def test_a_shard_repeats_to_the_bit_and_another_shard_differs(played: Shard) -> 
     again, other = shard(config), shard(config, 1)
     assert again.games.equals(played.games) and not other.games.equals(played.games)
     assert again.samples.value.tobytes() == played.samples.value.tobytes()
+
+
+def test_a_budget_so_small_that_no_position_qualifies_is_refused() -> None:
+    config = configured(random_plies=0).changed(targets={"least_moves": 20})
+    expected = r"samples: expected positions of which targets.least_moves \(20\) .*found none with .* = 4 × 2"
+    with pytest.raises(ProbZeroError, match=expected):
+        shard(config)

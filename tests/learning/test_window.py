@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from learnable import GAME, SETTINGS, small, some_samples
 from oracles.slow_othello import SlowOthello
+from sealed import wide
 
 from probzero import games
 from probzero.games.base import Game
@@ -18,7 +19,7 @@ from probzero.learning import training
 from probzero.learning.dataset import Samples, concatenate
 from probzero.learning.loss import Batch, losses
 from probzero.learning.training import train
-from probzero.learning.window import decidedness, draw, draw_weights, draw_window, tensors, turned
+from probzero.learning.window import Window, decidedness, draw, draw_weights, draw_window, tensors, turned
 from probzero.network.model import Outputs
 
 OBLONG = [games.make("connect_four", width=width, height=height) for width, height in ((5, 4), (7, 6))]
@@ -119,6 +120,12 @@ def test_weights_and_recency_work_together() -> None:
     assert np.bincount(drawn).tolist() == [4, 4, 4, 4, 4, 4, 12, 12]
 
 
+def whole(window: Window) -> Batch:
+    """All samples as one batch, none of them turned."""
+    count = len(window.weight)
+    return turned(window, GAME, np.arange(count), np.zeros(count, int))
+
+
 def policies(*rows: list[float]) -> Samples:
     """Samples whose explored moves are the first ones, with these targets."""
     samples = some_samples(len(rows))
@@ -157,6 +164,7 @@ def test_values_are_learned_as_if_all_were_drawn_alike() -> None:
     samples.policy[::2] = samples.mask[::2] / samples.mask[::2].sum(1, keepdims=True)
     weight = draw_weights(samples, GAME, settings)
     data = tensors(samples, GAME, settings, "cpu", weight)
+    data = whole(data)
     outputs = Outputs(*(part.detach() for part in small().eval()(data.planes)))
     all_alike = losses(outputs, data._replace(drawn=torch.ones(96))).value
     rows = torch.from_numpy(draw(rng(), 96, 200_000, weight))
@@ -176,12 +184,12 @@ def test_a_sharper_target_is_a_power_of_the_search_s() -> None:
 def test_over_legal_moves_those_never_explored_count_as_zero() -> None:
     samples = some_samples(40)
     samples.mask[:] = samples.policy  # only the first legal move was explored
-    data = tensors(samples, GAME, SETTINGS.model_copy(update={"policy_moves": "legal"}), "cpu")
-    for state, mask in zip(samples.states.tolist(), data.mask, strict=True):
-        assert sorted(np.flatnonzero(mask)) == sorted(SlowOthello.from_bitboards(5, *state).legal_moves())
-    torch.testing.assert_close(data.policy, torch.from_numpy(samples.policy))
+    data = whole(tensors(samples, GAME, SETTINGS.model_copy(update={"policy_moves": "legal"}), "cpu"))
+    for state, policy, mask in zip(samples.states.tolist(), data.policy, data.mask, strict=True):
+        legal = sorted(SlowOthello.from_bitboards(5, *state).legal_moves())
+        assert np.flatnonzero(mask).tolist() == legal and np.flatnonzero(policy).tolist() == legal[:1]
     outputs = small().eval()(data.planes)
-    explored = tensors(samples, GAME, SETTINGS, "cpu")
+    explored = whole(tensors(samples, GAME, SETTINGS, "cpu"))
     assert losses(outputs, explored).policy == 0  # one explored move says nothing ...
     assert losses(outputs, data).policy > 1  # ... but that it was the one explored does
 
@@ -195,11 +203,12 @@ def slowly_turned(board: np.ndarray, k: int) -> np.ndarray:
 
 def test_a_sample_is_turned_as_a_whole() -> None:
     samples = some_samples()
+    columns = wide(samples, GAME)
     rows, turns = np.arange(96)[::-1].copy(), np.arange(96) % 8
     batch = turned(tensors(samples, GAME, SETTINGS, "cpu"), GAME, rows, turns)
     for place, (row, k) in enumerate(zip(rows, turns, strict=True)):
         np.testing.assert_array_equal(batch.planes[place], slowly_turned(GAME.encode(samples.states[[row]])[0], k))
-        for found, column in ((batch.policy, samples.policy), (batch.mask, samples.mask)):
+        for found, column in zip((batch.policy, batch.mask), columns, strict=True):
             board, passing = column[row, :25].reshape(5, 5), column[row, 25]
             assert found[place].tolist() == [*slowly_turned(board, k).ravel(), passing]
     np.testing.assert_array_equal(batch.value, samples.value[rows])
@@ -209,13 +218,14 @@ def test_a_sample_is_turned_as_a_whole() -> None:
 @pytest.mark.parametrize("game", OBLONG, ids=lambda game: game.identity)
 def test_where_there_is_an_up_and_a_down_only_left_and_right_change_places(game: Game) -> None:
     samples = some_samples(40, game)
+    policy, mask = wide(samples, game)
     rows, turns = np.arange(40), np.arange(40) % 2
     batch = turned(tensors(samples, game, SETTINGS, "cpu"), game, rows, turns)
     for row, k in zip(rows, turns, strict=True):
         step = -1 if k else 1
         np.testing.assert_array_equal(batch.planes[row], game.encode(samples.states[[row]])[0][..., ::step])
-        assert batch.policy[row].tolist() == samples.policy[row, ::step].tolist()
-        assert batch.mask[row].tolist() == samples.mask[row, ::step].tolist()
+        assert batch.policy[row].tolist() == policy[row, ::step].tolist()
+        assert batch.mask[row].tolist() == mask[row, ::step].tolist()
 
 
 @pytest.mark.parametrize(("game", "count"), [(GAME, 8), (OBLONG[0], 2)], ids=["othello", "connect four"])
@@ -225,7 +235,7 @@ def test_training_turns_samples_by_the_symmetries_of_the_game(
 ) -> None:
     asked = []
 
-    def listening(data: Batch, game: Game, rows: np.ndarray, turns: np.ndarray) -> Batch:
+    def listening(data: Window, game: Game, rows: np.ndarray, turns: np.ndarray) -> Batch:
         asked.append(turns)
         return turned(data, game, rows, turns)
 

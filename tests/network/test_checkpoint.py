@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,15 +12,14 @@ from typing import Any
 import pytest
 import safetensors.torch
 import torch
+from sealed import checkpoint_info, rearrange, redescribe
 from torch import Tensor
 
 from probzero import games
 from probzero.config import Network
 from probzero.errors import ProbZeroError
 from probzero.games.base import Game
-from probzero.network import checkpoint
 from probzero.network.checkpoint import (
-    CheckpointInfo,
     load_checkpoint,
     load_optimizer,
     optimizer_shapes,
@@ -29,11 +27,10 @@ from probzero.network.checkpoint import (
     save_optimizer,
 )
 from probzero.network.model import ProbZeroNet, build
+from probzero.tensor_files import METADATA_KEY
 
 GAME = games.make("othello", size=5)
-INFO = CheckpointInfo(
-    experiment="a test", seed=3, iteration=17, game=GAME.described, network=Network(blocks=2, channels=8)
-)
+INFO = checkpoint_info(GAME, Network(blocks=2, channels=8), seed=3, iteration=17)
 
 
 def small() -> ProbZeroNet:
@@ -71,7 +68,7 @@ def test_weights_and_description_survive_the_file(saved: Path) -> None:
 @pytest.mark.parametrize(("width", "height"), [(5, 4), (6, 5), (4, 4)])
 def test_networks_for_oblong_boards_survive_the_file(width: int, height: int, tmp_path: Path) -> None:
     game, path = games.make("connect_four", width=width, height=height), tmp_path / "a.safetensors"
-    model, info = build(game.shape, INFO.network, seed_key=4), replace(INFO, game=game.described)
+    model, info = build(game.shape, INFO.network, seed_key=4), replace(INFO, game=game)
     save_checkpoint(path, model, info)
     found, said = load_checkpoint(path, game)
     assert said == info and found.shape == game.shape
@@ -80,7 +77,7 @@ def test_networks_for_oblong_boards_survive_the_file(width: int, height: int, tm
     if turned != game:  # as many squares, another board
         assert f": game: expected {turned.described}, found " in refusal(path, turned)
         with pytest.raises(ProbZeroError, match="expected a network for"):
-            save_checkpoint(path, model, replace(INFO, game=turned.described))
+            save_checkpoint(path, model, replace(INFO, game=turned))
 
 
 def test_a_loaded_network_can_be_trained(saved: Path) -> None:
@@ -133,31 +130,33 @@ def test_one_changed_bit_is_noticed(saved: Path, place: int) -> None:
     data = bytearray(saved.read_bytes())
     data[place] ^= 1
     saved.write_bytes(data)
-    assert ": checksum: expected " in refusal(saved)
+    assert ": checksum: expected that of the file's contents" in refusal(saved)
 
 
-def redescribe(path: Path, **changes: Any) -> None:
-    """Change or drop (None) entries of the metadata, keeping the tensors and their checksum right."""
-    with safetensors.safe_open(path, "pt") as opened:
-        description = json.loads(opened.metadata()[checkpoint.METADATA_KEY])
-        tensors = {name: opened.get_tensor(name).clone() for name in opened.keys()}  # noqa: SIM118
-    description = {name: value for name, value in {**description, **changes}.items() if value is not None}
-    safetensors.torch.save_file(tensors, path, {checkpoint.METADATA_KEY: json.dumps(description)})
+@pytest.mark.parametrize(
+    "changes", [{"network": {"blocks": 2, "channels": 9}}, {"origin": {"command": "train", "seed": 4}}, {"extra": 1}]
+)
+def test_a_changed_description_is_noticed(saved: Path, changes: dict[str, Any]) -> None:
+    redescribe(saved, signed=False, **changes)
+    assert ": checksum: expected that of the file's contents" in refusal(saved)
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"format_version": 1}, "format_version: expected 2, found 1"),
+        ({"format": 2}, "format: expected 3, found 2"),
         ({"game_version": 0}, "game_version: expected 1, found 0"),
-        ({"kind": "optimizer"}, "kind: expected network, found optimizer"),
-        ({"format_version": None}, "format_version: expected an entry of the metadata, found none"),
-        ({"iteration": None}, "iteration: expected an entry of the metadata, found none"),
-        ({"iteration": "17"}, "iteration: expected a value of type int, found 17"),
+        ({"kind": "dataset"}, "kind: expected checkpoint, found dataset"),
+        ({"format": None}, "format: expected 3, found nothing"),
+        ({"checksum": "0"}, "checksum: expected that of the file's contents, found 0"),
+        ({"origin": None}, "origin: expected the origin of a file"),
+        ({"origin": {"command": "train", "iteration": "17"}}, "origin.iteration: expected the origin of a file"),
+        ({"origin": {"command": "train", "author": "me"}}, "origin.author: expected the origin of a file"),
         ({"game": {"name": "othello", "size": 7}}, "game: expected the settings of a game, found {'name': 'othello'"),
         ({"game": {"name": "chess"}}, "game: expected the settings of a game, found {'name': 'chess'}"),
         ({"game": {"name": "othello"}}, "game: expected the settings of a game, found {'name': 'othello'}"),
-        ({"game": 5}, "game: expected a value of type dict, found 5"),
+        ({"game": 5}, "game: expected the settings of a game, found 5"),
+        ({"network": None}, "network: expected the settings of a network, found None"),
         ({"network": {"blocks": 2}}, "network: expected the settings of a network, found {'blocks': 2}"),
         ({"network": {"blocks": 2, "channels": 0}}, "network: expected the settings of a network"),
     ],
@@ -169,7 +168,7 @@ def test_a_wrong_description_is_refused(saved: Path, changes: dict[str, Any], me
 
 def test_tensors_of_the_wrong_size_number_or_name_are_refused(saved: Path) -> None:
     redescribe(saved, game={"name": "othello", "size": 6})
-    assert "policy.bias: expected torch.float32 of shape (37,), found torch.float32 of shape (26,)" in refusal(saved)
+    assert "policy.bias: expected float32 of shape (37,), found float32 of shape (26,)" in refusal(saved)
     redescribe(saved, game=GAME.described, network={"blocks": 3, "channels": 8})
     assert "blocks.2.first.weight: expected a tensor, found none" in refusal(saved)
     redescribe(saved, network={"blocks": 1, "channels": 8})
@@ -179,17 +178,48 @@ def test_tensors_of_the_wrong_size_number_or_name_are_refused(saved: Path) -> No
 def test_a_safetensors_file_of_somebody_else_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.safetensors"
     safetensors.torch.save_file({"weight": torch.zeros(3)}, path)
-    assert "metadata: expected a JSON object at 'probzero'" in refusal(path)
-    safetensors.torch.save_file({"weight": torch.zeros(3)}, path, {checkpoint.METADATA_KEY: "[1"})
-    assert "metadata: expected a JSON object at 'probzero'" in refusal(path)
+    assert "metadata: expected an entry 'probzero', found none" in refusal(path)
+    for text in ("[1", "[" * 100_000, '{"seed": NaN}'):
+        safetensors.torch.save_file({"weight": torch.zeros(3)}, path, {METADATA_KEY: text})
+        assert "metadata: expected a readable JSON file" in refusal(path)
+    safetensors.torch.save_file({"weight": torch.zeros(3)}, path, {METADATA_KEY: "[1]"})
+    assert "metadata: expected a JSON object, found list" in refusal(path)
 
 
-def test_weights_that_are_not_numbers_are_refused(tmp_path: Path) -> None:
-    model = small()
+@pytest.mark.parametrize("number", [torch.nan, torch.inf])
+def test_weights_that_are_not_numbers_are_neither_written_nor_read(saved: Path, number: float) -> None:
+    model, before = small(), saved.read_bytes()
     with torch.no_grad():
-        model.stem.weight[0, 0, 0, 0] = torch.nan
-    save_checkpoint(tmp_path / "a.safetensors", model, INFO)
-    assert "stem.weight: expected finite numbers, found NaN or infinity" in refusal(tmp_path / "a.safetensors")
+        model.stem.weight[0, 0, 0, 0] = number
+    with pytest.raises(ProbZeroError, match=r"stem\.weight: expected finite numbers to write, found NaN or infinity"):
+        save_checkpoint(saved, model, INFO)
+    assert saved.read_bytes() == before
+    rearrange(saved, **{"stem.weight": model.stem.weight.detach().numpy()})
+    assert "stem.weight: expected finite numbers, found NaN or infinity" in refusal(saved)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        ({"iteration": 16}, "iteration: expected iteration 16, found iteration 17"),
+        ({"seed": 4}, "seed: expected seed 4, found seed 3"),
+        ({"subject": "ceiling"}, "subject: expected subject ceiling, found no subject"),
+        (
+            {"settings": {"game": "b"}},
+            r"game: expected a file made with the settings at hand \(b\), found one made",
+        ),
+    ],
+)
+def test_a_checkpoint_from_elsewhere_is_refused(saved: Path, wanted: dict[str, Any], message: str) -> None:
+    save_checkpoint(saved, small(), checkpoint_info(GAME, INFO.network, seed=3, iteration=17, settings={"game": "a"}))
+    load_checkpoint(saved, GAME, seed=3, iteration=17, subject=None, settings={"game": "a", "truth": "c"})
+    with pytest.raises(ProbZeroError, match=message):
+        load_checkpoint(saved, GAME, **wanted)
+    save_optimizer(
+        saved, small(), {}, checkpoint_info(GAME, INFO.network, seed=3, iteration=17, settings={"game": "a"})
+    )
+    with pytest.raises(ProbZeroError, match=message):
+        load_optimizer(saved, small(), **wanted)
 
 
 def test_a_network_of_another_game_is_refused(saved: Path) -> None:
@@ -209,26 +239,26 @@ def test_a_network_of_another_version_of_its_game_is_refused(saved: Path, monkey
 def test_the_optimiser_state_survives_the_file(tmp_path: Path) -> None:
     model, path = small(), tmp_path / "o.safetensors"
     state = moments(model)
-    save_optimizer(path, state, INFO)
+    save_optimizer(path, model, state, INFO)
     found, info = load_optimizer(path, model)
     assert info == INFO and found.keys() == state.keys()
     assert all(torch.equal(found[name], value) for name, value in state.items())
-    save_optimizer(path, {}, INFO)
+    save_optimizer(path, model, {}, INFO)
     assert load_optimizer(path, model) == ({}, INFO)
 
 
 def test_an_optimiser_state_that_does_not_fit_is_refused(saved: Path, tmp_path: Path) -> None:
     model, path = small(), tmp_path / "o.safetensors"
     state = moments(model)
-    with pytest.raises(ProbZeroError, match="kind: expected optimizer, found network"):
+    with pytest.raises(ProbZeroError, match="kind: expected optimiser, found checkpoint"):
         load_optimizer(saved, model)
-    save_optimizer(path, {name: value for name, value in state.items() if name != "step"}, INFO)
+    save_optimizer(path, model, {name: value for name, value in state.items() if name != "step"}, INFO)
     with pytest.raises(ProbZeroError, match="step: expected a tensor, found none"):
         load_optimizer(path, model)
-    save_optimizer(path, state | {"first.stem.weight": torch.zeros(1)}, INFO)
-    with pytest.raises(ProbZeroError, match=r"first\.stem\.weight: expected torch.float32 of shape \(8, 2, 3, 3\)"):
+    save_optimizer(path, model, state | {"first.stem.weight": torch.zeros(1)}, INFO)
+    with pytest.raises(ProbZeroError, match=r"first\.stem\.weight: expected float32 of shape \(8, 2, 3, 3\)"):
         load_optimizer(path, model)
-    save_optimizer(path, state, INFO)
+    save_optimizer(path, model, state, INFO)
     with pytest.raises(ProbZeroError, match=r"a network for \(2, 5, 5, 26\) with .*'blocks': 1.*found .*'blocks': 2"):
         load_optimizer(path, build(GAME.shape, Network(blocks=1, channels=8), seed_key=0))
     path.write_bytes(path.read_bytes()[:-7])
@@ -240,5 +270,5 @@ def test_a_refused_save_leaves_the_old_file(saved: Path, monkeypatch: pytest.Mon
     before = saved.read_bytes()
     monkeypatch.setattr(Path, "write_bytes", lambda path, data: (_ for _ in ()).throw(OSError("disk full")))
     with pytest.raises(OSError, match="disk full"):
-        save_checkpoint(saved, small(), replace(INFO, iteration=18))
+        save_checkpoint(saved, small(), checkpoint_info(GAME, INFO.network, iteration=18))
     assert saved.read_bytes() == before and [path.name for path in saved.parent.iterdir()] == [saved.name]

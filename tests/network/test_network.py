@@ -16,11 +16,10 @@ from probzero import games, wdl
 from probzero.config import Network
 from probzero.errors import ProbZeroError
 from probzero.games.base import Game, list_moves
-from probzero.network.inference import CHUNKS, Evaluator, resolve_device
+from probzero.network.inference import CHUNK, Evaluator, resolve_device
 from probzero.network.model import Convolution, ProbZeroNet, build
 from probzero.network.winograd import transforms
 
-CHUNK = CHUNKS["cpu"]
 SQUARE = [games.make("othello", size=size) for size in (4, 5, 6, 8)]
 OBLONG = [games.make("connect_four", width=width, height=height) for width, height in ((5, 4), (7, 6), (4, 6))]
 GAMES = SQUARE + OBLONG
@@ -273,14 +272,10 @@ def test_the_cpu_is_always_there() -> None:
 @pytest.mark.parametrize(("has_cuda", "device"), [(False, "cpu"), (True, "cuda")])
 def test_auto_is_cuda_where_there_is_any(has_cuda: bool, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: has_cuda)
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: int(has_cuda))
     assert resolve_device("auto") == torch.device(device)
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has CUDA")
-@pytest.mark.parametrize("name", ["cuda", "cuda:1"])
-def test_cuda_is_refused_where_there_is_none(name: str) -> None:
-    with pytest.raises(
-        ProbZeroError, match=f"^device: {name}: expected a CUDA device of this machine, found 0 of them$"
-    ):
-        resolve_device(name)
+def test_cuda_is_refused_where_there_is_none() -> None:
+    with pytest.raises(ProbZeroError, match=r"^device: cuda: expected a CUDA device of this machine, found none$"):
+        resolve_device("cuda")

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-import safetensors.torch
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from learnable import first_moves
+from sealed import checkpoint_info, redescribe
 from torch import Tensor
 
 from probzero import games
@@ -24,9 +23,9 @@ from probzero.games.random_play import play_by_seed
 from probzero.learning.dataset import Samples
 from probzero.learning.loss import Batch, agreements, losses
 from probzero.learning.training import train
-from probzero.network import checkpoint, values
+from probzero.learning.window import tensors, turned
+from probzero.network import values
 from probzero.network.checkpoint import (
-    CheckpointInfo,
     OptimizerState,
     load_checkpoint,
     load_optimizer,
@@ -194,11 +193,10 @@ def test_without_any_value_target_the_loss_is_zero_and_nothing_is_learned_from_i
 
 
 def some_samples(count: int = 64) -> Samples:
-    states, legal = positions(count)
-    mask = legal.numpy().astype(np.float32)
-    value = np.eye(3, dtype=np.float32)[1 - GAME.outcome(states.numpy())]
+    states = positions(count)[0].numpy()
+    value = np.eye(3, dtype=np.float32)[1 - GAME.outcome(states)]
     ones = np.ones(count, np.float32)
-    return Samples(states.numpy(), np.eye(26, dtype=np.float32)[mask.argmax(1)], mask, value, value, ones, ones)
+    return Samples(states, *first_moves(states, GAME), value, value, ones, ones)
 
 
 def test_a_network_without_a_reward_head_has_no_parameters_for_it() -> None:
@@ -218,8 +216,7 @@ def test_a_network_without_a_reward_head_has_no_parameters_for_it() -> None:
 def test_without_a_reward_head_its_loss_is_zero_and_everything_else_learns(kind: str) -> None:
     model = build(GAME.shape, HEADS[f"{kind} alone"], 3).train()
     samples = some_samples(16)
-    planes = torch.from_numpy(GAME.encode(samples.states))
-    batch = Batch(planes, *(torch.from_numpy(column) for column in samples.columns()[1:]), torch.ones(16))
+    batch = turned(tensors(samples, GAME, TRAINING, "cpu"), GAME, np.arange(16), np.zeros(16, int))
     outputs = model(batch.planes)
     assert outputs.reward is None
     found = losses(outputs, batch, kind)
@@ -264,7 +261,7 @@ def test_an_evaluation_is_what_the_training_form_says(network: Network) -> None:
 
 
 def test_every_kind_of_network_survives_its_file(network: Network, tmp_path: Path) -> None:
-    model, info = lively(network), CheckpointInfo("a test", 3, 17, GAME.described, network)
+    model, info = lively(network), checkpoint_info(GAME, network, iteration=17)
     save_checkpoint(tmp_path / "a.safetensors", model, info)
     found, said = load_checkpoint(tmp_path / "a.safetensors", GAME)
     assert said == info and found.config == network
@@ -277,7 +274,7 @@ def test_every_kind_of_network_survives_its_file(network: Network, tmp_path: Pat
 def test_the_optimiser_of_every_kind_of_network_survives_its_file(network: Network, tmp_path: Path) -> None:
     model = build(GAME.shape, network, 3)
     state, _ = train(model, {}, [some_samples()], TRAINING, GAME, 1, 1)
-    save_optimizer(tmp_path / "o.safetensors", state, CheckpointInfo("a test", 3, 1, GAME.described, network))
+    save_optimizer(tmp_path / "o.safetensors", model, state, checkpoint_info(GAME, network))
     found, _ = load_optimizer(tmp_path / "o.safetensors", model)
     assert found.keys() == state.keys() and all(torch.equal(found[name], state[name]) for name in state)
 
@@ -292,9 +289,9 @@ def test_the_optimiser_of_every_kind_of_network_survives_its_file(network: Netwo
 )
 def test_a_network_with_other_heads_than_described_is_not_saved(other: Network, tmp_path: Path) -> None:
     path, model = tmp_path / "a.safetensors", build(GAME.shape, Network(blocks=1, channels=8), 0)
-    found = re.escape(f"found one for {GAME.described} with {other.model_dump()}")
+    found = re.escape(f"found one for {GAME.identity} with {other.model_dump()}")
     with pytest.raises(ProbZeroError, match=found):
-        save_checkpoint(path, model, CheckpointInfo("a test", 0, 0, GAME.described, other))
+        save_checkpoint(path, model, checkpoint_info(GAME, other))
     assert not path.exists()
 
 
@@ -308,27 +305,17 @@ def test_a_network_with_other_heads_than_described_is_not_saved(other: Network, 
 )
 def test_a_checkpoint_with_other_heads_than_it_says_is_refused(other: Network, tmp_path: Path) -> None:
     path, model = tmp_path / "a.safetensors", build(GAME.shape, Network(blocks=1, channels=8), 0)
-    save_checkpoint(path, model, CheckpointInfo("a test", 0, 0, GAME.described, Network(blocks=1, channels=8)))
-    redescribe(path, other.model_dump())
+    save_checkpoint(path, model, checkpoint_info(GAME, Network(blocks=1, channels=8)))
+    redescribe(path, network=other.model_dump())
     with pytest.raises(ProbZeroError, match=r": (policy|value|reward|heads)[._a-z]*: expected "):
         load_checkpoint(path)
-
-
-def redescribe(path: Path, network: dict[str, Any]) -> None:
-    """Change what a file says of its network, and nothing else."""
-    with safetensors.safe_open(path, "pt") as opened:
-        description = json.loads(opened.metadata()[checkpoint.METADATA_KEY])
-        tensors = {name: opened.get_tensor(name).clone() for name in opened.keys()}  # noqa: SIM118
-    assert description["network"] == Network(blocks=1, channels=8).model_dump() and "value" in description["network"]
-    description["network"] = network
-    safetensors.torch.save_file(tensors, path, {checkpoint.METADATA_KEY: json.dumps(description)})
 
 
 def test_a_checkpoint_from_before_there_were_kinds_of_heads_is_read_as_what_it_was(tmp_path: Path) -> None:
     path = tmp_path / "old.safetensors"
     model = lively(Network(blocks=1, channels=8))
-    save_checkpoint(path, model, CheckpointInfo("a test", 0, 4, GAME.described, Network(blocks=1, channels=8)))
-    redescribe(path, {"blocks": 1, "channels": 8})
+    save_checkpoint(path, model, checkpoint_info(GAME, Network(blocks=1, channels=8)))
+    redescribe(path, network={"blocks": 1, "channels": 8})
     found, info = load_checkpoint(path)
     assert info.network == Network(blocks=1, channels=8, policy_hidden=0, value="wdl", support=21, reward=True)
     assert torch.equal(evaluated(found).value, evaluated(model).value)

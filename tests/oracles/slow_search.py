@@ -59,6 +59,7 @@ class SlowSearch:
         self.evaluate = evaluate
         self.game_key = game_key
         self.nodes: dict[Position, SlowNode] = {}
+        self.elsewhere = self.weightless = 0  # nodes closed without being visited; splits where no move had weight
         self.root: Position = (int(start[0]), int(start[1]))
         self.visit_leaf(self.root)
 
@@ -99,10 +100,11 @@ class SlowSearch:
                 slots.append(([index], node.policy[index]))
         if node.tried < len(node.actions):
             slots.append((list(range(node.tried, len(node.actions))), sum(node.policy[node.tried :])))
-        if not slots:
-            return {}
+        assert slots, "an open node has a move for its particles"
         total = sum(share for _, share in slots)
-        assert total > 0
+        if total == 0:  # no move has any weight: they share equally
+            self.weightless += 1
+            slots, total = [(moves, len(moves)) for moves, _ in slots], sum(len(moves) for moves, _ in slots)
         received: dict[Position, int] = {}
         before, mass = 0, 0.0
         for moves, share in slots:
@@ -119,22 +121,39 @@ class SlowSearch:
 
     def simulate(self, particles: int, salt: int) -> None:
         waiting, touched, leaves = {self.root: particles}, [], {}
+        stopped = 0  # particles that came by a new move to a position closed from elsewhere
         while waiting:
             position = min(waiting, key=self.rank)
             volume = waiting.pop(position)
             node = self.nodes[position]
             node.visits += volume
             if node.closed:
+                stopped += volume
                 continue
             touched.append(position)
             for child, count in self.split(node, volume, salt).items():
                 into = waiting if child in self.nodes else leaves
                 into[child] = into.get(child, 0) + count
+        assert sum(leaves.values()) + stopped == particles, "particles are conserved"
         for leaf, count in leaves.items():
             self.visit_leaf(leaf)
             self.nodes[leaf].visits += count
         for position in sorted(touched, key=self.rank, reverse=True):
             self.back_up(self.nodes[position])
+        if any(self.nodes[position].closed for position in touched):
+            self.close_elsewhere()
+
+    def close_elsewhere(self) -> None:
+        """Close and renew every node below which nothing is left to explore, wherever it is, until there is none."""
+        while found := [node for node in self.nodes.values() if not node.closed and self.exhausted(node)]:
+            self.elsewhere += len(found)
+            for node in found:
+                self.back_up(node)
+
+    def exhausted(self, node: SlowNode) -> bool:
+        """Was every move explored, and does it lead to a closed node?"""
+        whole = node.tried == len(node.actions)
+        return whole and all(self.nodes[self.child(node, index)].closed for index in range(node.tried))
 
     def back_up(self, node: SlowNode) -> None:
         children = [self.nodes[self.child(node, index)] for index in range(node.tried)]
@@ -148,7 +167,7 @@ class SlowSearch:
             return tuple(mass * sums[k] + (1 - mass) * network[k] for k in range(3))
 
         node.value, node.target = blend("value", node.value_net), blend("target", node.reward_net)
-        node.closed = node.tried == len(node.actions) and all(child.closed for child in children)
+        node.closed = self.exhausted(node)
 
     def run(self, particles: int, batches: int, step: int) -> None:
         for batch in range(batches):

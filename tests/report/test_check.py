@@ -24,10 +24,10 @@ def write_run(folder: Path, seed: int = 0, last: float = 400) -> Path:
     ratings = elo.fit(games, names, names[0])
     iteration = np.arange(1, 9)
     learned = pd.DataFrame({name: 0.5 for name in tables.TRAINING} | {"iteration": iteration})
-    played = pd.DataFrame({"iteration": iteration, "games": 16, "mean_plies": 20.0, "cache_hit_share": 0.2} | {
-        name: 0.6 for name in check.SPEEDS})  # fmt: skip
+    played = pd.DataFrame({"iteration": iteration, "games": 16, "mean_plies": 20.0})
+    spent = pd.DataFrame({"iteration": iteration, **dict.fromkeys(check.COSTS, 0.6)})
     made = {
-        "training": learned, "selfplay": played, "ratings": ratings_table(ratings),
+        "training": learned, "selfplay": played, "costs": spent, "ratings": ratings_table(ratings),
         "differences": differences_table(ratings), "pairings": pairings_table(games, names),
     }  # fmt: skip
     for name, table in made.items():
@@ -84,7 +84,6 @@ def test_a_weaker_last_checkpoint_differs(reference, tmp_path):
         ("training", "reward_accuracy", 0.528, 0.54, "final reward_accuracy"),
         ("selfplay", "games", 16, 17, "self-play games"),
         ("selfplay", "mean_plies", 20.4, 20.6, "final mean_plies"),
-        ("selfplay", "cache_hit_share", 0.24, 0.26, "final cache_hit_share"),
     ],
 )
 def test_each_tolerance_has_an_inside_and_an_outside(reference, tmp_path, table, column, inside, outside, quantity):
@@ -96,12 +95,16 @@ def test_each_tolerance_has_an_inside_and_an_outside(reference, tmp_path, table,
         assert check.passed(found) == (expected == check.OK)
 
 
-def test_speed_is_shown_and_never_judged(reference, tmp_path):
+def test_costs_are_shown_and_never_judged(reference, tmp_path):
     new = write_run(tmp_path / "new")
-    edit(new, "selfplay", leaf_evaluations_per_second=1e6, network_share=0.01)
+    edit(new, "costs", leaf_evaluations_per_second=1e6, network_share=0.01, cache_hit_share=0.0)
     found = check.check(new, reference)
     assert check.passed(found)
-    assert verdict(found, "mean leaf_evaluations_per_second") == check.INFORMATION
+    costs = {"leaf_evaluations_per_second": "1000000", "network_share": "0.01", "cache_hit_share": "0"}
+    for name, value in costs.items():
+        (row,) = found[found["quantity"] == f"mean {name}"].to_dict("records")
+        assert (row["new"], row["reference"], row["verdict"]) == (value, "0.6", check.INFORMATION)
+    assert "bytes of costs.csv" not in found["quantity"].to_list()  # never the same
 
 
 def test_another_configuration_differs_but_another_device_does_not(reference, tmp_path):
@@ -126,7 +129,7 @@ def test_a_pairing_that_was_not_played_differs(reference, tmp_path):
 def test_the_text_names_every_row_and_counts(reference):
     text = check.as_text(check.check(reference, reference))
     assert "configuration" in text and "final policy_loss" in text
-    assert text.endswith("13 ok, 0 outside the tolerance")
+    assert text.endswith("12 ok, 0 outside the tolerance")
 
 
 def test_every_tolerance_gives_its_reason():
@@ -138,6 +141,7 @@ def test_every_tolerance_gives_its_reason():
     [
         ("config.json", r"config\.json: expected a file, found nothing"),
         ("seed0/tables/training.csv", r"training\.csv: expected a CSV file, found nothing"),
+        ("seed0/tables/costs.csv", r"costs\.csv: expected a CSV file, found nothing"),
         ("seed0/tables/ratings.csv", None),
     ],
 )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
+from sealed import MADE
 
 from probzero.__main__ import main
 from probzero.errors import ProbZeroError
+from probzero.files import COSTS, write_json
 from probzero.report.cost import REST, STARTING, WITHOUT_JOB, WITHOUT_TRAINING, cost
 
 
@@ -29,13 +30,11 @@ def results(tmp_path: Path) -> Path:
     job(tmp_path, "seed0/benchmarks/figures.tsv", 4)
     job(tmp_path, "benchmarks/paper.tsv", 1)
     for name, seconds in (
-        ("seed0/selfplay/0001/shard0.json", 28),
-        ("seed1/selfplay/0001/shard0.json", 18),
-        ("seed0/training/0001.json", 37),
+        ("seed0/costs/selfplay/0001-shard0.json", 28),
+        ("seed1/costs/selfplay/0001-shard0.json", 18),
+        ("seed0/costs/train/0001.json", 37),
     ):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True)
-        path.write_text(json.dumps({"seconds": seconds}))
+        write_json(tmp_path / name, {"seconds": seconds}, COSTS, MADE)
     return tmp_path
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pandas as pd
-import pytest
 
 from probzero.report.truth import efficiency
 
@@ -17,10 +16,7 @@ def test_the_first_checkpoint_that_reaches_a_share_counts() -> None:
         ],
         columns=["iteration", "particles", "kept_share", "leaf_evaluations"],
     )  # fmt: skip
-    selfplay = pd.DataFrame({"iteration": [1, 2, 3, 4], "seconds": [1.0, 2.0, 3.0, 4.0]})
-    training = pd.DataFrame({"iteration": [1, 2, 3, 4], "seconds": [10.0, 20.0, 30.0, 40.0]})
-    found = efficiency(truth, selfplay, training)
+    found = efficiency(truth)
     assert found[["particles", "threshold"]].to_numpy().tolist() == [[0, 0.95], [0, 0.98], [96, 0.95], [96, 0.98]]
     assert found.iteration.fillna(-1).tolist() == [2, -1, 0, 0]
     assert found.leaf_evaluations.fillna(-1).tolist() == [300, -1, 0, 0]
-    assert found.seconds.fillna(-1).tolist() == pytest.approx([33, -1, 0, 0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -23,8 +24,7 @@ from probzero.tables import read_table
 
 def shard(iteration: int, number: int, **changes: float) -> dict:
     metrics: dict = dict.fromkeys(tables.SHARD_SUMS, 10) | {
-        "iteration": iteration, "shard": number, "mean_plies": 20.0, "leaf_evaluations": 1000, "cache_hits": 250,
-        "network_evaluations": 750, "seconds": 2.0, "network_seconds": 1.5,
+        "iteration": iteration, "shard": number, "mean_plies": 20.0, "leaf_evaluations": 1000,
     }  # fmt: skip
     return metrics | changes
 
@@ -74,15 +74,20 @@ def test_training_metrics_are_ordered_by_iteration(tmp_path):
     assert tuple(table.columns) == tables.TRAINING
 
 
-def test_shards_are_summed_and_rates_recomputed(tmp_path):
-    second = shard(1, 1, games=30, mean_plies=24.0, seconds=4.0, network_seconds=1.0, leaf_evaluations=3000)
+def test_shards_are_summed_and_means_recomputed(tmp_path):
+    second = shard(1, 1, games=30, mean_plies=24.0, leaf_evaluations=3000)
     row = tables.collect_selfplay(write_json(tmp_path, shard(1, 0), second)).iloc[0]
     assert (row["shards"], row["games"], row["leaf_evaluations"]) == (2, 40, 4000)
     assert row["mean_plies"] == pytest.approx((10 * 20 + 30 * 24) / 40)
-    assert row["leaf_evaluations_per_second"] == pytest.approx(1000 / 2 + 3000 / 4)
-    assert row["network_evaluations_per_second"] == pytest.approx(750 / 2 + 750 / 4)
-    assert row["network_share"] == pytest.approx(2.5 / 6)
-    assert row["cache_hit_share"] == pytest.approx(500 / 4000)
+
+
+def test_no_table_but_that_of_costs_tells_of_time_or_of_the_cache(tmp_path):
+    made = [
+        tables.collect_selfplay(write_json(tmp_path, shard(1, 0))),
+        tables.collect_training(write_json(tmp_path, training(1))),
+    ]
+    for table in made:
+        assert not [name for name in table.columns if re.search("second(?!_wins)|cache|network|time", name)]
 
 
 @pytest.mark.parametrize(
@@ -105,7 +110,7 @@ def test_damaged_training_metrics_are_refused(tmp_path, contents, message):
     [
         ([shard(1, 0), shard(1, 1), shard(2, 0)], "iteration 2: expected 2 shards, found 1"),
         ([shard(1, 0), shard(1, 0)], "iteration 1, shard 0: expected once"),
-        ([shard(1, 0, seconds=0)], "iteration 1: expected seconds"),
+        ([shard(1, 0, leaf_evaluations=0)], "iteration 1: expected leaf_evaluations above 0"),
     ],
 )
 def test_incomplete_selfplay_metrics_are_refused(tmp_path, contents, message):
@@ -222,22 +227,27 @@ def test_labels_are_spread_apart_and_isolated_ones_stay():
     assert moved[1] == 1
 
 
-def metric_tables() -> tuple[pd.DataFrame, pd.DataFrame]:
+def metric_tables() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     iteration = np.arange(1, 13)
     learned = pd.DataFrame([training(int(number), policy_loss=1 / number) for number in iteration])
     played = pd.DataFrame({
+        "iteration": iteration, "games": 16, "moves": 300, "first_wins": 4 + iteration % 4, "draws": 1,
+        "second_wins": 11 - iteration % 4, "distinct_games": 16, "exhausted_roots": 100,
+    })  # fmt: skip
+    spent = pd.DataFrame({
         "iteration": iteration, "leaf_evaluations_per_second": 9000.0 + iteration,
         "network_evaluations_per_second": 7000.0, "network_share": 0.6, "cache_hit_share": 0.2,
     })  # fmt: skip
-    return learned, played
+    return learned, played, spent
 
 
 def draw_all(folder: Path, ratings: pd.DataFrame, pairings: pd.DataFrame, players: list[str]) -> None:
-    learned, played = metric_tables()
+    learned, played, spent = metric_tables()
     figures.plot_elo(ratings, folder / "elo")
     figures.plot_win_rates(pairings, players, folder / "win")
     figures.plot_training(learned, folder / "training")
     figures.plot_selfplay(played, folder / "selfplay")
+    figures.plot_costs(spent, folder / "costs")
 
 
 def draw_from_tables(folder: Path, into: str) -> None:
@@ -252,9 +262,8 @@ def test_figures_are_the_same_bytes_each_time_and_in_another_process(tmp_path, t
     code = f"from pathlib import Path; import test_report; test_report.draw_from_tables(Path({str(tmp_path)!r}), 'b')"
     subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": ":".join(sys.path)})
     made = sorted(path.name for path in (tmp_path / "a").iterdir())
-    assert made == sorted(
-        f"{name}.{kind}" for name in ("elo", "win", "training", "selfplay") for kind in ("png", "pdf")
-    )
+    names = ("elo", "win", "training", "selfplay", "costs")
+    assert made == sorted(f"{name}.{kind}" for name in names for kind in ("png", "pdf"))
     for name in made:
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes(), name
         assert b"CreationDate" not in (tmp_path / "a" / name).read_bytes()
@@ -264,7 +273,7 @@ def test_no_text_of_a_figure_is_smaller_than_eight_points(tmp_path, tournament, 
     drawn: list[Figure] = []
     monkeypatch.setattr(style, "save", lambda figure, *_: drawn.append(figure))
     draw_all(tmp_path, *tournament)
-    assert len(drawn) == 4
+    assert len(drawn) == 5
     for figure in drawn:
         assert figure.get_figwidth() <= style.DOUBLE
         sizes = [text.get_fontsize() for text in figure.findobj(Text) if text.get_text()]
@@ -278,7 +287,7 @@ def test_axes_carry_names_with_units(tmp_path, tournament, monkeypatch):
     names = [axes.get_ylabel() for figure in drawn for axes in figure.axes]
     assert names == [
         "Elo relative to iteration 0", "Player (iteration)", "Score of the row's player (%)", "Cross-entropy (nats)",
-        "Agreement with the target (%)", "Evaluations (thousand/s)", "Share (%)",
+        "Agreement with the target (%)", "Games of self-play (%)", "Share (%)", "Evaluations (thousand/s)", "Share (%)",
     ]  # fmt: skip
 
 
@@ -286,10 +295,22 @@ def test_a_tournament_of_two_checkpoints_and_one_iteration_can_be_drawn(tmp_path
     games, names = simulate(np.random.default_rng(0), [0, 2000], 20, 0.2, 2)
     ratings = ratings_table(elo.fit(games, names, names[0]))
     draw_all(tmp_path, ratings, pairings_table(games, names), names)
-    learned, played = metric_tables()
+    learned, played, spent = metric_tables()
     figures.plot_training(learned.head(1), tmp_path / "one")
     figures.plot_selfplay(played.head(1), tmp_path / "two")
-    assert (tmp_path / "two.pdf").stat().st_size > 1000
+    figures.plot_costs(spent.head(1), tmp_path / "three")
+    assert all((tmp_path / f"{name}.pdf").stat().st_size > 1000 for name in ("one", "two", "three"))
+
+
+def test_games_of_self_play_are_shown_in_percent(tmp_path, monkeypatch):
+    drawn: list[Figure] = []
+    monkeypatch.setattr(style, "save", lambda figure, *_: drawn.append(figure))
+    figures.plot_selfplay(metric_tables()[1].head(1), tmp_path / "selfplay")
+    shown = {str(line.get_label()): float(line.get_ydata()[0]) for axes in drawn[0].axes for line in axes.lines}
+    assert shown == pytest.approx({
+        "First wins": 100 * 5 / 16, "Draws": 100 / 16, "Second wins": 100 * 10 / 16, "Different games": 100,
+        "Moves solved by search": 100 / 3,
+    })  # fmt: skip
 
 
 def test_a_figure_that_fails_leaves_the_old_file_alone(tmp_path, monkeypatch):

@@ -9,16 +9,18 @@ os.environ["TRITON_INTERPRET"] = "1"  # read when triton and the kernels are imp
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from oracles.slow_connect_four import SlowConnectFour
 from searching import CPU, FORMS, INTERPRETED, SYSTEMATIC, backend_of, changed, play_games, searching
 
 from probzero import games as known_games
-from probzero.config import Search
+from probzero.config import Search, Targets
 from probzero.errors import ProbZeroError
 from probzero.games.base import Game
 from probzero.games.connect_four import ConnectFour
+from probzero.learning.targets import extract
 from probzero.random_keys import key
 from probzero.search.backends.compiled import CompiledBackend
 from probzero.search.backends.tensor import TensorBackend
@@ -146,6 +148,20 @@ def test_the_device_decides_which_form_it_is() -> None:
     rules = SMALL["othello 4"]
     assert isinstance(choose_backend(rules, CPU), CompiledBackend)
     assert isinstance(choose_backend(rules, torch.device("meta")), TensorBackend)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_targets_are_the_same_whatever_form_weighs_the_moves(name: str) -> None:
+    rules, found = SMALL[name], {}
+    for form in (*FORMS, INTERPRETED):
+        search = searching(games=2, rules=rules, keys=[0, 1], form=form)
+        play_games(search, 8, 3, 3)
+        found[form] = extract(search.graph, 1.0, Targets(), search.graph.root)
+    first, *others = found.values()
+    assert len(first) > 20
+    for other in others:
+        for mine, theirs in zip(first.columns(), other.columns(), strict=True):
+            np.testing.assert_allclose(mine, theirs, rtol=0, atol=2e-5)
 
 
 class WithoutTensors(ConnectFour):

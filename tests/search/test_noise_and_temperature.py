@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 import torch
 from alphazero_games import RULES, configured, played_in_order, settings, shard
+from sealed import checkpoint_info, wide
 
 from probzero import games
 from probzero.__main__ import main
 from probzero.arena.players import SearchPlayer
 from probzero.learning.selfplay import temperature_at
-from probzero.network.checkpoint import CheckpointInfo, save_checkpoint
+from probzero.network.checkpoint import save_checkpoint
 from probzero.network.inference import Evaluator
 from probzero.network.model import build
 from probzero.search.build import SearchFactory
@@ -33,9 +34,9 @@ def test_the_temperature_is_that_of_the_last_step_begun() -> None:
 
 def test_from_the_ply_where_the_temperature_is_zero_the_most_visited_move_is_played() -> None:
     found = shard(configured(games=5, move_temperatures=[[0, 1000.0], [4, 0.0]]))
+    policy, _ = wide(found.samples, RULES)
     largest = [
-        (ply, found.samples.policy[row, move] == found.samples.policy[row].max())
-        for row, (_, ply, _, move) in enumerate(played_in_order(found))
+        (ply, policy[row, move] == policy[row].max()) for row, (_, ply, _, move) in enumerate(played_in_order(found))
     ]
     assert all(best for ply, best in largest if ply >= 4)
     assert not all(best for ply, best in largest if ply < 4)
@@ -90,7 +91,7 @@ def test_matches_and_measures_are_the_same_whatever_the_noise_of_self_play(tmp_p
     quiet = configured().changed(game={"size": 4})
     game = games.make("othello", size=4)
     model = build(game.shape, quiet.network, 1)
-    save_checkpoint(checkpoint, model, CheckpointInfo("smoke", 0, 0, game.described, quiet.network))
+    save_checkpoint(checkpoint, model, checkpoint_info(game, quiet.network, iteration=0))
     small = quiet.changed(
         arena={"openings": 2, "opening_plies": 2, "particles": 2, "batches": 4, "capacity": 5000},
         truth={"per_stratum": 2, "particles": 2, "batches": (4,), "capacity": 5000},

@@ -146,7 +146,7 @@ def test_a_game_is_the_same_alone_and_among_others() -> None:
     assert visits == {position(alone, n): int(other.visits[n]) for n in known}
 
 
-def test_policies_sum_to_one_and_particles_are_conserved() -> None:
+def test_policies_sum_to_one_and_no_particle_is_left_waiting() -> None:
     search = searching(games=6)
     play(search, 12, particles=8, batches=5)
     graph = search.graph

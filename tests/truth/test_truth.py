@@ -11,6 +11,7 @@ import pytest
 import torch
 from oracles.slow_connect_four import SlowConnectFour
 from oracles.slow_othello import SlowOthello
+from sealed import MADE, rewrite_table
 
 from probzero import config, wdl
 from probzero.bits import popcount
@@ -18,14 +19,16 @@ from probzero.config import Search
 from probzero.errors import ProbZeroError
 from probzero.games import make
 from probzero.games.random_play import play_by_seed
+from probzero.learning.selfplay import GAMES
 from probzero.network.inference import Evaluation
 from probzero.search.build import SearchFactory
+from probzero.tables import write_csv
 from probzero.truth.blunders import count_blunders, read_games
 from probzero.truth.ceiling import exact_samples, train_ceiling, without
 from probzero.truth.labels import Solver, keeps_result
 from probzero.truth.measures import calibration_table, kept_table
 from probzero.truth.perfect import PerfectPlayer, games_from_wins
-from probzero.truth.positions import from_random_play, labelled, move_masks, read_positions, states_of
+from probzero.truth.positions import KIND, from_random_play, labelled, move_masks, read_positions, states_of
 
 GAME = make("othello", size=5)
 CONNECT_FOUR = make("connect_four", width=4, height=4)
@@ -90,17 +93,19 @@ def test_labels_of_late_positions_are_those_of_plain_minimax(positions: pd.DataF
 
 def test_evaluation_sets_survive_the_round_trip_and_damage_is_refused(positions: pd.DataFrame, tmp_path: Path) -> None:
     path = tmp_path / "positions.csv"
-    positions.to_csv(path, index=False)
+    write_csv(path, positions, KIND, MADE)
     pd.testing.assert_frame_equal(read_positions(path, GAME), positions.reset_index(drop=True), check_dtype=False)
     spoiled = positions.copy()
     spoiled.loc[3, "keeping"] = "a5"
-    spoiled.to_csv(path, index=False)
-    with pytest.raises(ProbZeroError, match=r"positions.csv, row 4: expected the legal moves"):
+    write_csv(path, spoiled, KIND, MADE)
+    with pytest.raises(
+        ProbZeroError, match=r"positions.csv: line 5: column keeping: expected with losing, the legal moves"
+    ):
         read_positions(path, GAME)
-    positions.drop(columns="result").to_csv(path, index=False)
+    write_csv(path, positions.drop(columns="result"), KIND, MADE)
     with pytest.raises(ProbZeroError, match=r"evaluation set: .*positions\.csv: column result: expected present"):
         read_positions(path, GAME)
-    with pytest.raises(ProbZeroError, match="expected a CSV file, found nothing"):
+    with pytest.raises(ProbZeroError, match="expected a file, found nothing"):
         read_positions(tmp_path / "none.csv", GAME)
 
 
@@ -168,7 +173,7 @@ def test_what_needs_the_solver_refuses_a_game_too_large_for_it() -> None:
 
 def test_labels_of_connect_four_are_those_of_plain_minimax(tmp_path: Path) -> None:
     table = labelled(CONNECT_FOUR, from_random_play(CONNECT_FOUR, 15, seed=2), "random", threads=1)
-    table.to_csv(tmp_path / "positions.csv", index=False)  # names of moves are digits
+    write_csv(tmp_path / "positions.csv", table, KIND, MADE)  # names of moves are digits
     pd.testing.assert_frame_equal(read_positions(tmp_path / "positions.csv", CONNECT_FOUR), table, check_dtype=False)
     late = table[table.phase >= 7]
     assert len(late) > 50 and late.decisive.any()
@@ -209,15 +214,15 @@ def test_blunders_are_counted_as_plain_minimax_counts_them() -> None:
 
 def test_games_without_an_opening_are_read_as_games_from_the_start(tmp_path: Path) -> None:
     path = tmp_path / "shard.csv"
-    path.write_text("game,opening_moves,moves\n0,,d3\n1,d3,d2\n")
+    write_csv(path, pd.DataFrame({"game": [0, 1], "opening_moves": ["", "d3"], "moves": ["d3", "d2"]}), GAMES, MADE)
     assert read_games([path]).opening_moves.tolist() == ["", "d3"]
     assert count_blunders(GAME, read_games([path]), threads=1)["moves"] == 2
-    path.write_text("game,moves\n0,d3\n")
+    rewrite_table(path, lambda table: table.drop(columns="opening_moves"))
     with pytest.raises(
         ProbZeroError, match=r"shard\.csv: column opening_moves: expected present, found only game, moves"
     ):
         read_games([path])
-    with pytest.raises(ProbZeroError, match="expected a CSV file, found nothing"):
+    with pytest.raises(ProbZeroError, match="expected a file, found nothing"):
         read_games([tmp_path / "none.csv"])
 
 

@@ -254,6 +254,16 @@ def test_a_run_ends_with_what_it_cost(finished: tuple[Path, str]) -> None:
 
 
 @pytest.mark.smoke
+def test_another_game_goes_through_the_whole_workflow(tmp_path: Path) -> None:
+    shown = snakemake(tmp_path, configfile=ROOT / "config" / "connect-four.yaml")
+    assert shown.returncode == 0, shown.stdout
+    tables = tmp_path / "results" / "connect-four" / "seed0" / "tables"
+    ratings = pd.read_csv(tables / "ratings.csv")
+    assert set(ratings["player"]) == {*PLAYERS} - {"greedy"} and ratings["rating"].notna().all()
+    truth = pd.read_csv(tables / "truth.csv")
+    assert (truth["positions"] > 0).all() and truth["kept_share"].between(0, 1).all()
+
+
 def test_a_second_run_has_nothing_to_do(finished: tuple[Path, str]) -> None:
     shown = snakemake(finished[0])
     assert shown.returncode == 0 and "Nothing to be done" in shown.stdout

@@ -79,11 +79,11 @@ SOLVABLE = CONFIG.game.entry.solvable(**CONFIG.game.options)
 IN_PAPER = SOLVABLE and CONFIG.game.entry.in_paper
 NETWORKS = [f"iteration-{iteration:04}" for iteration in CONFIG.arena.checkpoints]
 ANCHORS = list(CONFIG.arena.anchors)
-LEARNING_TABLES = ["training", "selfplay"]
+LEARNING_TABLES = ["training", "selfplay", "costs"]
 TOURNAMENT_TABLES = ["ratings", "differences", "pairings", "model"]
 TRUTH_TABLES = ["truth", "efficiency", "errors", "calibration", "reliability", "perfect", "blunders"]
 TABLES = LEARNING_TABLES + TOURNAMENT_TABLES + (TRUTH_TABLES if SOLVABLE else [])
-FIGURES = ["elo", "win_rates", "training", "selfplay"]
+FIGURES = ["elo", "win_rates", "training", "selfplay", "costs"]
 FIGURES += ["truth", "errors", "reliability", "blunders"] if SOLVABLE else []
 
 

@@ -12,14 +12,16 @@ def checkpoints(wildcards, players):
     return [f"{run(wildcards)}/seed{wildcards.seed}/checkpoints/{number}.safetensors" for number in numbers]
 
 
-def metrics(folder, shards):
-    """Input function: the metrics that every iteration left in `folder`, in one file or in one for each shard."""
+# What every iteration leaves, in one file or in one for each shard.
+SELFPLAY_METRICS, TRAINING_METRICS = "selfplay/{number}/shard{shard}.json", "training/{number}.json"
+SELFPLAY_COSTS, TRAINING_COSTS = "costs/selfplay/{number}-shard{shard}.json", "costs/train/{number}.json"
+
+
+def of_iterations(pattern):
+    """Input function: the files of such names that all iterations left."""
     numbers = [f"{iteration:04}" for iteration in range(1, CONFIG.training.iterations + 1)]
-    name = "{number}/shard{shard}.json" if shards else "{number}.json"
     return lambda wildcards: expand(
-        f"{run(wildcards)}/seed{wildcards.seed}/{folder}/{name}",
-        number=numbers,
-        shard=range(CONFIG.selfplay.shards),
+        f"{run(wildcards)}/seed{wildcards.seed}/{pattern}", number=numbers, shard=range(CONFIG.selfplay.shards)
     )
 
 
@@ -41,7 +43,7 @@ def window(wildcards):
     last = int(wildcards.iteration)
     first = max(1, last - settings(wildcards).training.replay_window + 1)
     return [
-        f"{run(wildcards)}/seed{wildcards.seed}/selfplay/{iteration:04}/shard{shard}.bin"
+        f"{run(wildcards)}/seed{wildcards.seed}/selfplay/{iteration:04}/shard{shard}.safetensors"
         for iteration in range(first, last + 1)
         for shard in range(settings(wildcards).selfplay.shards)
     ]
@@ -90,9 +92,9 @@ def learned(wildcards, players):
     return checkpoints(wildcards, players) if STUDY.learns(wildcards.variant) else []
 
 
-def spent(wildcards, folder, shards):
-    """The metrics of a job's variant, if it learns."""
-    return metrics(folder, shards)(wildcards) if STUDY.learns(wildcards.variant) else []
+def if_learning(pattern):
+    """Input function: the files of such names that all iterations of a job's variant left, if it learns."""
+    return lambda wildcards: of_iterations(pattern)(wildcards) if STUDY.learns(wildcards.variant) else []
 
 
 def final_checkpoint(name, seed):

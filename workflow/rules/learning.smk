@@ -31,9 +31,10 @@ rule selfplay:
     input:
         checkpoint=playing_network,
     output:
-        dataset="<run>/seed{seed}/selfplay/{iteration}/shard{shard}.bin",
+        dataset="<run>/seed{seed}/selfplay/{iteration}/shard{shard}.safetensors",
         games="<run>/seed{seed}/selfplay/{iteration}/shard{shard}.csv",
         metrics="<run>/seed{seed}/selfplay/{iteration}/shard{shard}.json",
+        costs="<run>/seed{seed}/costs/selfplay/{iteration}-shard{shard}.json",
     log:
         "<run>/seed{seed}/logs/selfplay/{iteration}-shard{shard}.log",
     benchmark:
@@ -52,7 +53,7 @@ rule selfplay:
         "python -m probzero selfplay --config {params.config:q} --seed {wildcards.seed}"
         " --iteration {wildcards.iteration} --iterations {params.iterations} --shard {wildcards.shard}"
         " --checkpoint {input.checkpoint:q} --dataset {output.dataset:q} --games {output.games:q}"
-        " --metrics {output.metrics:q} 2>&1 | tee {log:q}"
+        " --metrics {output.metrics:q} --costs {output.costs:q} 2>&1 | tee {log:q}"
 
 
 rule train:
@@ -64,6 +65,7 @@ rule train:
         checkpoint="<run>/seed{seed}/checkpoints/{iteration}.safetensors",
         optimizer="<run>/seed{seed}/optimizer/{iteration}.safetensors",
         metrics="<run>/seed{seed}/training/{iteration}.json",
+        costs="<run>/seed{seed}/costs/train/{iteration}.json",
     log:
         "<run>/seed{seed}/logs/train/{iteration}.log",
     benchmark:
@@ -81,4 +83,4 @@ rule train:
         "python -m probzero train --config {params.config:q} --seed {wildcards.seed} --iteration {wildcards.iteration}"
         " --checkpoint {input.checkpoint:q} --optimizer {input.optimizer:q} --datasets {input.datasets:q}"
         " --new-checkpoint {output.checkpoint:q} --new-optimizer {output.optimizer:q} --metrics {output.metrics:q}"
-        " 2>&1 | tee {log:q}"
+        " --costs {output.costs:q} 2>&1 | tee {log:q}"

@@ -27,8 +27,10 @@ rule configuration:
 
 rule report:
     input:
-        training=metrics("training", shards=False),
-        selfplay=metrics("selfplay", shards=True),
+        training=of_iterations(TRAINING_METRICS),
+        selfplay=of_iterations(SELFPLAY_METRICS),
+        training_costs=of_iterations(TRAINING_COSTS),
+        selfplay_costs=of_iterations(SELFPLAY_COSTS),
         matches=rows,
         kept=measured("kept") if SOLVABLE else [],
         calibration=measured("calibration") if SOLVABLE else [],

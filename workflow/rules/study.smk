@@ -1,8 +1,8 @@
 # A study: every variant learns with every seed at the same budget; all are measured on one evaluation set, of random play
 # alone so that none has positions of its own games, and in one tournament for each seed everybody meets the hubs.
 CONTESTANTS = [*CONFIGS, *ANCHORS]
-STUDY_TABLES = ["curves", "final", "elo", "ablations", "accounting", "efficiency"]
-STUDY_FIGURES = ["study_truth", "study_variants", "study_ablations", "study_elo"]
+STUDY_TABLES = ["curves", "final", "elo", "ablations", "accounting", "efficiency", "costs", "costs_to_reach"]
+STUDY_FIGURES = ["study_truth", "study_variants", "study_costs", "study_costs_variants", "study_ablations", "study_elo"]
 STUDY_SETTINGS = {
     key: config[key] for key in ("name", "reference", "seeds", "budget_differs_in", "base", "variants") if key in config
 }
@@ -61,11 +61,14 @@ rule study_positions:
 rule measure:
     input:
         checkpoints=lambda wildcards: learned(wildcards, NETWORKS),
-        selfplay=lambda wildcards: spent(wildcards, "selfplay", shards=True),
-        training=lambda wildcards: spent(wildcards, "training", shards=False),
+        selfplay=if_learning(SELFPLAY_METRICS),
+        training=if_learning(TRAINING_METRICS),
+        selfplay_costs=if_learning(SELFPLAY_COSTS),
+        training_costs=if_learning(TRAINING_COSTS),
         positions="<top>/positions.csv",
     output:
-        "<run>/seed{seed}/measures.csv",
+        measures="<run>/seed{seed}/measures.csv",
+        costs="<run>/seed{seed}/costs.csv",
     log:
         "<run>/seed{seed}/logs/measure.log",
     benchmark:
@@ -82,7 +85,9 @@ rule measure:
     shell:
         "python -m probzero measure --config {params.config:q} --seed {wildcards.seed} --variant {wildcards.variant}"
         " --positions {input.positions:q} --checkpoints {input.checkpoints:q} --selfplay {input.selfplay:q}"
-        " --training {input.training:q} --output {output:q} 2>&1 | tee {log:q}"
+        " --training {input.training:q} --selfplay-costs {input.selfplay_costs:q}"
+        " --training-costs {input.training_costs:q} --output {output.measures:q} --costs {output.costs:q}"
+        " 2>&1 | tee {log:q}"
 
 
 rule contest:
@@ -139,9 +144,10 @@ rule study_elo:
         runtime=minutes(),
     params:
         players=CONTESTANTS,
+        config=json.dumps({name: CONFIG.as_dict()[name] for name in ("experiment", "game", "arena")}),
     shell:
-        "python -m probzero elo --matches {input:q} --players {params.players:q} --seed {wildcards.seed}"
-        " --ratings {output.ratings:q}"
+        "python -m probzero elo --config {params.config:q} --matches {input:q} --players {params.players:q}"
+        " --seed {wildcards.seed} --ratings {output.ratings:q}"
         " --differences {output.differences:q} --pairings {output.pairings:q} --model {output.model:q} 2>&1 | tee {log:q}"
 
 
@@ -149,6 +155,7 @@ rule study_report:
     input:
         study="<top>/config.json",
         measures=expand("<top>/{variant}/seed{seed}/measures.csv", variant=list(CONFIGS), seed=STUDY.seeds),
+        costs=expand("<top>/{variant}/seed{seed}/costs.csv", variant=list(CONFIGS), seed=STUDY.seeds),
         ratings=expand("<top>/seed{seed}/tables/ratings.csv", seed=STUDY.seeds),
     output:
         tables=expand("<top>/tables/{table}.{kind}", table=STUDY_TABLES, kind=["csv", "md"]),
@@ -168,4 +175,4 @@ rule study_report:
         figures=lambda wildcards, output: os.path.dirname(output.figures[0]),
     shell:
         "python -m probzero study-report --study {input.study:q} --measures {input.measures:q}"
-        " --ratings {input.ratings:q} --tables {params.tables:q} --figures {params.figures:q} 2>&1 | tee {log:q}"
+        " --costs {input.costs:q} --ratings {input.ratings:q} --tables {params.tables:q} --figures {params.figures:q} 2>&1 | tee {log:q}"

@@ -7,7 +7,7 @@ WATCHED = sorted({f"{max(1, iteration):04}" for iteration in CONFIG.arena.checkp
 
 rule positions:
     input:
-        f"<run>/seed{{seed}}/selfplay/{HELD_OUT}.bin",
+        f"<run>/seed{{seed}}/selfplay/{HELD_OUT}.safetensors",
     output:
         "<run>/seed{seed}/truth/positions.csv",
     log:
@@ -100,5 +100,5 @@ rule blunders:
         config=parts("game", "truth"),
         folder=lambda wildcards, output: os.path.dirname(output[0]),
     shell:
-        "python -m probzero blunders --config {params.config:q} --games {input:q} --output {params.folder:q}"
-        " 2>&1 | tee {log:q}"
+        "python -m probzero blunders --config {params.config:q} --seed {wildcards.seed} --games {input:q}"
+        " --output {params.folder:q} 2>&1 | tee {log:q}"

@@ -38,7 +38,6 @@ rests on the prior: such rows are marked `bounded` = False, to be read as "at le
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -81,12 +80,6 @@ class Ratings:
     group: np.ndarray  # [n] players of one group took points from each other, directly or by a chain
     openings: int  # G, the number of clusters
     freedom: int  # degrees of freedom of the t quantile, G − 1
-
-
-def iteration_of(player: str) -> int | None:
-    """Return 40 for "iteration-0040", None for a player that is not a checkpoint."""
-    found = re.fullmatch(r"iteration-(\d+)", player)
-    return int(found.group(1)) if found else None
 
 
 def fit(games: pd.DataFrame, players: Sequence[str], anchor: str) -> Ratings:

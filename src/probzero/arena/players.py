@@ -11,7 +11,9 @@ from probzero.search.move_choice import best
 
 
 class Player(Protocol):
-    """Plays a batch of games side by side. Games are numbered from 0; `games` [n] names some of them."""
+    """Plays a batch of games side by side. Games are numbered from 0; `games` [n] names some of them.
+
+    All tensors, given and returned, lie in the processor's memory."""
 
     def begin(self, states: torch.Tensor, keys: torch.Tensor) -> None:
         """Start new games from states [G, words]; keys [G] are the games' roots of randomness."""
@@ -34,8 +36,9 @@ class SearchPlayer:
         self.search = self.factory.start(states, keys)
 
     def choose(self, games: torch.Tensor, ply: int) -> torch.Tensor:
+        games = games.to(self.factory.device)
         self.search.run(games, self.particles, self.batches, ply)
-        return best(self.search.moves(games))
+        return best(self.search.moves(games)).cpu()
 
     def observe(self, games: torch.Tensor, action: torch.Tensor) -> None:
-        self.search.advance(games, action)
+        self.search.advance(games.to(self.factory.device), action.to(self.factory.device))

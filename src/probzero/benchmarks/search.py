@@ -12,7 +12,6 @@ import numpy as np
 import torch
 
 from probzero import games
-from probzero.arms import ARMS, load
 from probzero.benchmarks.rows import Row
 from probzero.config import Config
 from probzero.games.base import Game
@@ -63,14 +62,15 @@ def parts_of(config: Config, evaluator: Evaluator) -> dict[str, list[tuple[Any, 
         "selection": [(backend, "descend"), (backend, "select")],
         "backup": [(backend, "backup"), (backend, "add_results")],
         "sampling": [(selfplay, "sample"), (GraphSearch, "advance")],
-        "targets": [(load(ARMS[config.search.algorithm].record), "samples")],
+        "targets": [(config.search.arm.record_class, "samples")],
     }
 
 
 def played(config: Config, evaluator: Evaluator) -> dict[str, Any]:
-    """Return the metrics of one shard."""
+    """Return the metrics of one shard and what it cost."""
     torch.set_num_threads(config.selfplay.threads)
-    return selfplay.play_shard(config, evaluator, seed=0, iteration=1, shard=0).metrics
+    shard = selfplay.play_shard(config, evaluator, seed=0, iteration=1, shard=0)
+    return {**shard.metrics, **shard.costs}
 
 
 def components(config: Config) -> Iterator[Row]:
@@ -90,8 +90,10 @@ def training(config: Config) -> Iterator[Row]:
     torch.set_num_threads(config.training.threads)
     samples = selfplay.play_shard(config, evaluator, seed=0, iteration=1, shard=0).samples
     model = build(evaluator.game.shape, config.network, key(config.experiment, "bench"))
+    began = time.perf_counter()
     _, metrics = train(model, {}, [samples], config.training, evaluator.game, 1, 0)
-    yield Row("training", config.name, "training", metrics["samples_per_second"], "samples/s")
+    seconds = time.perf_counter() - began
+    yield Row("training", config.name, "training", metrics["samples"] / seconds, "samples/s")
 
 
 class Stopwatch:

@@ -31,10 +31,11 @@ def measure(config: Config) -> dict[str, Any]:
     # One game first: to load compiled code is part of starting up, not of playing.
     play_shard(config.changed(selfplay={"games": 1, "batches": 1}), evaluator, seed=0, iteration=0, shard=0)
     before = raw_speed(evaluator, states, expected, RAW_SECONDS / 2)
-    metrics = play_shard(config, evaluator, seed=0, iteration=1, shard=0).metrics
-    mean_call = metrics["network_evaluations"] / metrics["network_calls"]
+    shard = play_shard(config, evaluator, seed=0, iteration=1, shard=0)
+    metrics, costs = shard.metrics, shard.costs
+    mean_call = costs["network_evaluations"] / costs["network_calls"]
     after = raw_speed(evaluator, states, round(mean_call), RAW_SECONDS / 2)
-    raw, seconds, leaves = (before + after) / 2, metrics["seconds"], metrics["leaf_evaluations"]
+    raw, seconds, leaves = (before + after) / 2, costs["seconds"], metrics["leaf_evaluations"]
     return {
         "scale": config.name,
         "network": f"{config.network.blocks}x{config.network.channels}",
@@ -45,12 +46,12 @@ def measure(config: Config) -> dict[str, Any]:
         "leaf_evaluations": leaves,
         "mean_call": mean_call,
         "raw_network_per_second": raw,
-        "network_per_second": metrics["network_evaluations"] / metrics["network_seconds"],
+        "network_per_second": costs["network_evaluations"] / costs["network_seconds"],
         "leaves_per_second": leaves / seconds,
         "leaves_to_raw": leaves / seconds / raw,
-        "network_share": metrics["network_seconds"] / seconds,
-        "cache_hit_share": metrics["cache_hits"] / leaves,
-        "other_microseconds_per_leaf": 1e6 * (seconds - metrics["network_seconds"]) / leaves,
+        "network_share": costs["network_seconds"] / seconds,
+        "cache_hit_share": costs["cache_hits"] / leaves,
+        "other_microseconds_per_leaf": 1e6 * (seconds - costs["network_seconds"]) / leaves,
     }
 
 

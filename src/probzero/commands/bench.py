@@ -13,6 +13,7 @@ from probzero.benchmarks.rows import Row
 from probzero.benchmarks.selfplay import measure
 from probzero.commands import arguments
 from probzero.config import Config
+from probzero.origin import Origin
 from probzero.report.tables import write_table
 
 
@@ -36,8 +37,9 @@ def run(args: argparse.Namespace) -> None:
     for row in _parts(settings):
         parts.append(row)
         print(f"{row.part:>10}  {row.case:<34}  {row.quantity:<46}  {row.value:>16,.3f} {row.unit}", flush=True)
-    write_table(pd.DataFrame(rows), args.output)
-    write_table(pd.DataFrame(parts), args.parts)
+    made = Origin(command=args.command)
+    write_table(pd.DataFrame(rows), args.output, made)
+    write_table(pd.DataFrame(parts), args.parts, made)
 
 
 def _parts(settings: list[Config]) -> Iterator[Row]:

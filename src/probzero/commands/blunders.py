@@ -9,13 +9,14 @@ from pathlib import Path
 from probzero.commands import arguments, progress
 from probzero.errors import bad
 from probzero.files import write_json
-from probzero.truth.blunders import count_blunders, read_games
+from probzero.truth.blunders import BLUNDERS, count_blunders, read_games
 
 NEEDS = ("game", "truth")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_config(parser)
+    arguments.add_seed(parser)
     summary = "the games; files of one folder are the shards of the iteration whose number is its name"
     parser.add_argument("--games", required=True, nargs="+", type=Path, metavar="CSV", help=summary)
     parser.add_argument("--output", required=True, type=Path, metavar="FOLDER", help="where to write the counts")
@@ -23,10 +24,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     settings, game = arguments.load(args, NEEDS)
+    made = arguments.made(args, settings, NEEDS)
     for folder, shards in groupby(args.games, lambda path: path.parent):
         if not folder.name.isdecimal():
             raise bad("blunders", folder, "a folder named by its iteration", folder.name)
         iteration = int(folder.name)
-        counts = count_blunders(game, read_games(shards), settings.truth.threads)
-        write_json(args.output / f"{folder.name}.json", {"iteration": iteration, **counts})
+        games = read_games(shards, seed=args.seed, iteration=iteration, settings=made.settings)
+        counts = count_blunders(game, games, settings.truth.threads)
+        counted = {"iteration": iteration, **counts}
+        write_json(args.output / f"{folder.name}.json", counted, BLUNDERS, made.at(iteration))
         progress.report(f"blunders, iteration {iteration}", f"{counts['blunders_per_game']:.2f} a game of self-play")

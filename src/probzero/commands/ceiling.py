@@ -7,10 +7,10 @@ import argparse
 import torch
 
 from probzero.commands import arguments, progress
-from probzero.files import write_json
+from probzero.files import METRICS, write_json
 from probzero.network.checkpoint import CheckpointInfo, save_checkpoint
 from probzero.random_keys import key
-from probzero.truth.ceiling import train_ceiling
+from probzero.truth.ceiling import CEILING, train_ceiling
 from probzero.truth.positions import read_positions, states_of
 
 NEEDS = ("experiment", "game", "network", "training", "truth")
@@ -27,12 +27,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     settings, game = arguments.load(args, NEEDS)
     torch.set_num_threads(settings.training.threads)
-    held_out = states_of(game, read_positions(args.positions, game))
+    made = arguments.made(args, settings, NEEDS).about(CEILING)
+    held_out = states_of(game, read_positions(args.positions, game, seed=args.seed, settings=made.settings))
     draws = key(settings.experiment, args.seed, "ceiling")
     model, metrics = train_ceiling(game, settings, held_out, draws)
-    info = CheckpointInfo(settings.experiment, args.seed, 0, game.described, settings.network)
-    save_checkpoint(args.checkpoint, model, info)
-    write_json(args.metrics, metrics)
+    save_checkpoint(args.checkpoint, model, CheckpointInfo(made, game, settings.network))
+    write_json(args.metrics, metrics, METRICS, made)
     progress.report(
         "ceiling",
         f"{metrics['samples']:,} samples of {metrics['positions']:,} solved positions",

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from probzero.commands import arguments
+from probzero.origin import Origin
 from probzero.report.cost import cost
 from probzero.report.tables import markdown, write_table
 
@@ -19,5 +20,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     table = cost(args.results, args.wall, args.cores)
-    write_table(table, args.output)
+    write_table(table, args.output, Origin(command=args.command))
     print(markdown(table))

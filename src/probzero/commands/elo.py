@@ -11,6 +11,7 @@ from probzero.commands import arguments, progress
 from probzero.report.tables import read_matches, write_table
 from probzero.report.tournament import tournament_tables
 
+NEEDS = ("experiment", "game", "arena")
 TABLES = {
     "ratings": "rating of each player",
     "differences": "difference of each two players",
@@ -20,6 +21,7 @@ TABLES = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    arguments.add_config(parser)
     parser.add_argument(
         "--matches", required=True, nargs="+", type=Path, metavar="FILE", help="the games, a file for each player's row"
     )
@@ -32,11 +34,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    games = read_matches(args.matches)
+    settings, game = arguments.load(args, NEEDS)
+    made = arguments.made(args, settings, NEEDS)
+    games = read_matches(args.matches, game, seed=args.seed, settings=made.settings)
     tables = tournament_tables(games, args.players)
     tables["ratings"] = tables["ratings"].assign(seed=args.seed)
     for name, table in tables.items():
-        write_table(table, getattr(args, name))
+        write_table(table, getattr(args, name), made)
     say_last(tables["ratings"], games)
 
 

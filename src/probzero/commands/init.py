@@ -22,9 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     settings, game = arguments.load(args, NEEDS)
     network = build(game.shape, settings.network, key(settings.experiment, args.seed, "init"))
-    info = CheckpointInfo(settings.experiment, args.seed, 0, game.described, settings.network)
+    info = CheckpointInfo(arguments.made(args, settings, NEEDS).at(0), game, settings.network)
     save_checkpoint(args.checkpoint, network, info)
-    save_optimizer(args.optimizer, {}, info)
+    save_optimizer(args.optimizer, network, {}, info)
     parameters = sum(parameter.numel() for parameter in network.parameters())
     size = f"{settings.network.blocks} × {settings.network.channels}"
     progress.report(f"seed {args.seed}", f"untrained {size} network", f"{parameters:,} parameters")

@@ -5,20 +5,22 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from probzero import config, games
 from probzero.arena.match import play_matches
+from probzero.arena.names import MATCHES, iteration_of
 from probzero.arena.players import Player, SearchPlayer
 from probzero.arena.simple_players import SCORES, OnePlyPlayer
 from probzero.commands import arguments, progress
 from probzero.config import Config, Search
 from probzero.errors import bad
-from probzero.files import write_csv
 from probzero.network.checkpoint import load_checkpoint
 from probzero.network.inference import Evaluator, resolve_device
 from probzero.search.build import SearchFactory
+from probzero.tables import write_csv
 from probzero.truth.perfect import PerfectPlayer
 
 PERFECT = "perfect"
@@ -35,18 +37,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     summary = "a search of its own for a player: a JSON object, the search section of a configuration"
     parser.add_argument("--search", action="append", default=[], type=_own_search, metavar="NAME=JSON", help=summary)
+    arguments.add_imported(parser)
     arguments.add_path(parser, "--output", "where to write the games")
 
 
 def run(args: argparse.Namespace) -> None:
     settings = config.load(args.config, NEEDS)
     torch.set_num_threads(settings.arena.threads)
-    own = dict(args.search)
+    own, made = dict(args.search), arguments.made(args, settings, NEEDS)
     player, *against = [
-        (name, _player(settings, name, path, own.get(name))) for name, path in [args.player, *args.against]
+        (name, _player(settings, name, path, own.get(name), args)) for name, path in [args.player, *args.against]
     ]
     played = play_matches(settings, args.seed, player, against)
-    write_csv(args.output, played)
+    write_csv(args.output, played, MATCHES, made.about(player[0]))
     name = player[0]
     points = (1 + played["result"].where(played["first"] == name, -played["result"])).sum() / 2
     distinct = len(played[["opening_moves", "moves"]].drop_duplicates())
@@ -66,7 +69,9 @@ def _own_search(text: str) -> tuple[str, Search]:
     return name, config.parse_part("search", section, f"--search {name}")
 
 
-def _player(settings: Config, name: str, checkpoint: Path | None, own: Search | None) -> Player:
+def _player(
+    settings: Config, name: str, checkpoint: Path | None, own: Search | None, args: argparse.Namespace
+) -> Player:
     """Return a player: a checkpoint with its own search or that of the settings, one without a network, or UCT."""
     arena, game = settings.arena, games.make(settings.game.name, **settings.game.options)
     if checkpoint is None and own is None:
@@ -77,6 +82,9 @@ def _player(settings: Config, name: str, checkpoint: Path | None, own: Search | 
         return OnePlyPlayer(game, SCORES[name])
     evaluator = None
     if checkpoint is not None:
-        evaluator = Evaluator(load_checkpoint(checkpoint, game)[0], game, resolve_device(arena.device))
+        learned = settings.fingerprints(("experiment", "game"))
+        wanted: dict[str, Any] = {"seed": args.seed, "iteration": iteration_of(name), "settings": learned}
+        network, _ = load_checkpoint(checkpoint, game, imported=args.imported, **wanted)
+        evaluator = Evaluator(network, game, resolve_device(arena.device))
     factory = SearchFactory(game, evaluator, own or settings.search, arena.capacity, "arena.capacity")
     return SearchPlayer(factory, arena.particles, arena.batches)

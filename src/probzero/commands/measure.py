@@ -1,26 +1,36 @@
-"""probzero measure: a variant's checkpoints measured against exact truth, with what they cost to make."""
+"""probzero measure: a variant's checkpoints measured against exact truth, and apart from it what they cost to make."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import torch
 
+from probzero import files
 from probzero.commands import arguments, progress
 from probzero.errors import bad
-from probzero.files import write_csv
 from probzero.network.checkpoint import load_checkpoint
 from probzero.network.inference import Evaluator, resolve_device
-from probzero.report.study.inputs import COSTS
+from probzero.report.iteration_costs import collect_selfplay_costs, collect_training_costs
+from probzero.report.study.inputs import COSTS, MEASURED, WORK
 from probzero.report.tables import collect_selfplay, collect_training
 from probzero.search.build import SearchFactory
+from probzero.tables import write_csv
 from probzero.truth.measures import kept_table
 from probzero.truth.positions import read_positions
 
 NEEDS = ("game", "search", "truth")
-SELFPLAY = ("games", "moves", "leaf_evaluations", "network_evaluations", "network_calls", "cache_hits")
+FILES = {
+    "--checkpoints": "the networks",
+    "--selfplay": "metrics of self-play",
+    "--training": "metrics of training",
+    "--selfplay-costs": "costs of self-play",
+    "--training-costs": "costs of training",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,49 +38,78 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_seed(parser)
     parser.add_argument("--variant", required=True, metavar="NAME", help="what the variant is called")
     arguments.add_path(parser, "--positions", "the evaluation set")
-    for name, what in (("--checkpoints", "the networks"), ("--selfplay", "metrics"), ("--training", "metrics")):
+    for name, what in FILES.items():
         summary = f"{what} of the variant; none for one that does not learn"
         parser.add_argument(name, nargs="*", default=[], type=Path, metavar="FILE", help=summary)
     arguments.add_path(parser, "--output", "where to write the measures")
+    arguments.add_path(parser, "--costs", "where to write what the checkpoints cost")
 
 
 def run(args: argparse.Namespace) -> None:
     settings, game = arguments.load(args, NEEDS)
     truth = settings.truth
     torch.set_num_threads(truth.threads)
-    positions = read_positions(args.positions, game)
-    costs = cumulative_costs(args.selfplay, args.training)
+    made = arguments.made(args, settings, NEEDS).about(args.variant)
+    wanted: dict[str, Any] = {"seed": args.seed, "settings": made.settings}
+    positions = read_positions(args.positions, game, settings=made.settings)
+    work = work_done(args.selfplay, args.training, **wanted)
+    costs = costs_until(args.selfplay_costs, args.training_costs, **wanted)
     parts = []
     for path in args.checkpoints or [None]:
         evaluator, iteration = None, 0
         if path is not None:
-            model, info = load_checkpoint(path, game)
-            evaluator, iteration = Evaluator(model, game, resolve_device(truth.device)), info.iteration
-        if iteration not in costs.index:
-            raise bad("measures", "--selfplay, --training", f"metrics up to iteration {iteration}", costs.index.max())
+            model, info = load_checkpoint(path, game, **wanted)
+            evaluator, iteration = Evaluator(model, game, resolve_device(truth.device)), info.made.iteration or 0
+        for what, found in (("metrics", work), ("costs", costs)):
+            if iteration not in found.index:
+                raise bad(
+                    "measures", "self-play and training", f"{what} up to iteration {iteration}", found.index.max()
+                )
         factory = SearchFactory(game, evaluator, settings.search, truth.capacity, "truth.capacity")
         kept = kept_table(factory, evaluator, positions, truth, args.seed)
         kept = kept.groupby(["particles", "phase"])[["positions", "kept"]].sum().reset_index()
         parts.append(kept.assign(iteration=iteration))
-    table = pd.concat(parts, ignore_index=True).merge(costs, left_on="iteration", right_index=True)
-    table = table.assign(variant=args.variant, seed=args.seed)
-    columns = ["variant", "seed", "iteration", "particles", "phase", "positions", "kept", *COSTS]
-    write_csv(args.output, table[columns])
+    named = {"variant": args.variant, "seed": args.seed}
+    table = pd.concat(parts, ignore_index=True).merge(work, left_on="iteration", right_index=True).assign(**named)
+    columns = ["particles", "phase", "positions", "kept", *WORK]
+    write_csv(args.output, table[[*named, "iteration", *columns]], MEASURED, made)
+    costs = costs.loc[table["iteration"].unique()].rename_axis("iteration").reset_index().assign(**named)
+    write_csv(args.costs, costs[[*named, "iteration", *COSTS]], files.COSTS, made)
     last = table[table["iteration"] == table["iteration"].max()]
     shares = last.groupby("particles")[["kept", "positions"]].sum()
     said = [f"{progress.percent(row.kept, row.positions)} with {number}" for number, row in shares.iterrows()]
     progress.report(f"{args.variant}, seed {args.seed}", "keeps the exact result: " + ", ".join(said))
 
 
-def cumulative_costs(selfplay: list[Path], training: list[Path]) -> pd.DataFrame:
-    """Return what was spent before each checkpoint, by iteration from 0."""
+def work_done(selfplay: Sequence[Path], training: Sequence[Path], **wanted: Any) -> pd.DataFrame:
+    """Return what was done before each checkpoint, by iteration from 0: WORK. `wanted` is what origins must be."""
     if not selfplay:
-        return pd.DataFrame(0, index=[0], columns=list(COSTS))
-    played = collect_selfplay(selfplay).set_index("iteration")[[*SELFPLAY, "seconds"]]
-    trained = collect_training(training).set_index("iteration")[["samples", "seconds"]]
-    costs = played.rename(columns={"seconds": "selfplay_seconds"}).join(
-        trained.rename(columns={"samples": "samples_seen", "seconds": "training_seconds"}), how="inner"
-    )
-    if list(costs.index) != list(range(1, len(costs) + 1)):
-        raise bad("measures", "--selfplay, --training", f"iterations 1 to {len(costs)}", list(costs.index))
-    return pd.concat([pd.DataFrame(0, index=[0], columns=costs.columns), costs]).cumsum()
+        return _nothing(WORK)
+    played = collect_selfplay(selfplay, **wanted).set_index("iteration")[["games", "moves", "leaf_evaluations"]]
+    trained = _of_training(collect_training(training, **wanted), "samples", "samples_seen")
+    return _cumulative(played.join(trained, how="inner"))
+
+
+def costs_until(selfplay: Sequence[Path], training: Sequence[Path], **wanted: Any) -> pd.DataFrame:
+    """Return what it had cost until each checkpoint, by iteration from 0: COSTS. `wanted` is what origins must be."""
+    if not selfplay:
+        return _nothing(COSTS)
+    played = collect_selfplay_costs(selfplay, **wanted).set_index("iteration")
+    played = played.rename(columns={"seconds": "selfplay_seconds"})
+    trained = _of_training(collect_training_costs(training, **wanted), "seconds", "training_seconds")
+    return _cumulative(played.join(trained, how="inner")[list(COSTS)])
+
+
+def _of_training(table: pd.DataFrame, column: str, name: str) -> pd.Series:
+    return table.set_index("iteration")[column].rename(name)
+
+
+def _nothing(columns: Sequence[str]) -> pd.DataFrame:
+    return pd.DataFrame(0, index=[0], columns=list(columns))
+
+
+def _cumulative(spent: pd.DataFrame) -> pd.DataFrame:
+    """Return the sums of all iterations up to each, and 0 before the first."""
+    if list(spent.index) != list(range(1, len(spent) + 1)):
+        raise bad("measures", "self-play and training", f"iterations 1 to {len(spent)}", list(spent.index))
+    return pd.concat([_nothing(spent.columns.tolist()), spent]).cumsum()

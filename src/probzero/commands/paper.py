@@ -6,7 +6,8 @@ import argparse
 from pathlib import Path
 
 from probzero.commands import arguments, progress
-from probzero.files import replacing
+from probzero.files import write
+from probzero.origin import Origin
 from probzero.report.paper import compile_pdf
 
 
@@ -19,6 +20,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     document = compile_pdf(args.folder, args.seed, args.study)
-    with replacing(args.output) as temporary:
-        temporary.write_bytes(document)
+    write(args.output, document, "paper", Origin(command=args.command, seed=args.seed))
     progress.report("paper", str(args.output))

@@ -8,10 +8,10 @@ from pathlib import Path
 import pandas as pd
 
 from probzero.commands import arguments, progress
-from probzero.files import write_csv
 from probzero.learning.dataset import read_samples
 from probzero.random_keys import key
-from probzero.truth.positions import from_random_play, labelled, stratified
+from probzero.tables import write_csv
+from probzero.truth.positions import KIND, from_random_play, labelled, stratified
 
 NEEDS = ("experiment", "game", "truth")
 
@@ -27,11 +27,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     settings, game = arguments.load(args, NEEDS)
     truth = settings.truth
+    made = arguments.made(args, settings, NEEDS)
     draws = key(settings.experiment, args.seed, "positions")
     sources = {"random": from_random_play(game, truth.per_stratum, draws)}
     if args.dataset is not None:
-        states = read_samples(args.dataset, game).states
+        states = read_samples(args.dataset, game, seed=args.seed, settings=made.settings).states
         sources["selfplay"] = stratified(game, states, truth.per_stratum, draws)
     table = pd.concat([labelled(game, states, source, truth.threads) for source, states in sources.items()])
-    write_csv(args.output, table)
+    write_csv(args.output, table, KIND, made)
     progress.report("evaluation set", f"{len(table):,} positions", f"{table.decisive.sum():,} decisive")

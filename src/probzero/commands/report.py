@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from probzero import config
+from probzero import config, games
 from probzero.commands import arguments, progress
 from probzero.commands.elo import say_last
 from probzero.config import Config
 from probzero.report import figures, truth
+from probzero.report.iteration_costs import collect_costs
 from probzero.report.tables import collect_selfplay, collect_training, read_matches, write_table
 from probzero.report.tournament import tournament_tables
 from probzero.tables import read_table
@@ -20,8 +22,8 @@ NEEDS = ("game", "selfplay", "training", "arena")
 PLOTS = {
     "training": figures.plot_training,
     "selfplay": figures.plot_selfplay,
+    "costs": figures.plot_costs,
     "truth": truth.plot_truth,
-    "errors": truth.plot_errors,
     "reliability": truth.plot_reliability,
     "blunders": truth.plot_blunders,
 }  # figures that are named like the one table they show
@@ -34,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def files_of(settings: Config, folder: Path) -> dict[str, list[Path]]:
-    """Return where the files lie in the folder of a seed: metrics, matches, and what was measured against truth."""
+    """Return where the files of a seed lie: metrics, costs, matches, and what was measured against truth."""
     iterations = [f"{number:04}" for number in range(1, settings.training.iterations + 1)]
     shards = range(settings.selfplay.shards)
     networks, anchors = networks_of(settings), settings.arena.anchors
@@ -43,6 +45,10 @@ def files_of(settings: Config, folder: Path) -> dict[str, list[Path]]:
     return {
         "training": [folder / "training" / f"{number}.json" for number in iterations],
         "selfplay": [folder / "selfplay" / number / f"shard{shard}.json" for number in iterations for shard in shards],
+        "selfplay_costs": [
+            folder / "costs" / "selfplay" / f"{number}-shard{shard}.json" for number in iterations for shard in shards
+        ],
+        "training_costs": [folder / "costs" / "train" / f"{number}.json" for number in iterations],
         "matches": [folder / "matches" / f"{name}.csv" for name in met],
         **{
             kind: [folder / "truth" / name / f"{kind}.csv" for name in [*networks, truth.CEILING]]
@@ -59,26 +65,32 @@ def networks_of(settings: Config) -> list[str]:
 
 def run(args: argparse.Namespace) -> None:
     settings = config.load(args.config, NEEDS)
+    game, made = games.make(settings.game.name, **settings.game.options), arguments.made(args, settings, NEEDS)
+    wanted: dict[str, Any] = {"seed": args.seed, "settings": made.settings}
     folder = args.folder / f"seed{args.seed}"
     found, players = files_of(settings, folder), [*networks_of(settings), *settings.arena.anchors]
 
     def kept(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
         """Write tables and return them as they stand there: what follows is made from the rounded numbers."""
         for name, table in tables.items():
-            write_table(table, folder / "tables" / f"{name}.csv")
+            write_table(table, folder / "tables" / f"{name}.csv", made)
         return {name: read_table(folder / "tables" / f"{name}.csv", {}) for name in tables}
 
-    games = read_matches(found["matches"])
-    tables = kept({"training": collect_training(found["training"]), "selfplay": collect_selfplay(found["selfplay"])})
-    tables |= kept(tournament_tables(games, players))
+    matches = read_matches(found["matches"], game, **wanted)
+    training, selfplay = collect_training(found["training"], **wanted), collect_selfplay(found["selfplay"], **wanted)
+    costs = collect_costs(found["selfplay_costs"], found["training_costs"], training, **wanted)
+    tables = kept({"training": training, "selfplay": selfplay, "costs": costs})
+    tables |= kept(tournament_tables(matches, players))
     if settings.game.entry.solvable(**settings.game.options):
-        tables |= kept(truth.truth_tables(found, tables["selfplay"], tables["training"]))
+        tables |= kept(truth.truth_tables(found, tables["selfplay"], **wanted))
     drawn = folder / "figures"
-    figures.plot_elo(tables["ratings"], drawn / "elo")
-    figures.plot_win_rates(tables["pairings"], players, drawn / "win_rates")
+    figures.plot_elo(tables["ratings"], drawn / "elo", made)
+    figures.plot_win_rates(tables["pairings"], players, drawn / "win_rates", made)
     for name in [name for name in PLOTS if name in tables]:
-        PLOTS[name](tables[name], drawn / name)
-    _say(tables, games)
+        PLOTS[name](tables[name], drawn / name, made)
+    if "errors" in tables:
+        truth.plot_errors(tables["errors"], drawn / "errors", made, settings.game.entry.phase)
+    _say(tables, matches)
 
 
 def _say(tables: dict[str, pd.DataFrame], games: pd.DataFrame) -> None:

@@ -1,4 +1,4 @@
-"""probzero selfplay: one shard of games: the samples, the moves, the metrics."""
+"""probzero selfplay: one shard of games: the samples, the moves, the metrics, what it cost."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import argparse
 import torch
 
 from probzero.commands import arguments, progress
-from probzero.files import write_csv, write_json
+from probzero.files import COSTS, METRICS, write_json
 from probzero.learning.dataset import write_samples
-from probzero.learning.selfplay import play_shard
+from probzero.learning.selfplay import GAMES, play_shard
 from probzero.network.checkpoint import load_checkpoint
 from probzero.network.inference import Evaluator, resolve_device
+from probzero.tables import write_csv
 
 NEEDS = ("experiment", "game", "search", "selfplay", "targets")
 
@@ -26,26 +27,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_path(parser, "--dataset", "where to write the samples")
     arguments.add_path(parser, "--games", "where to write the moves of the games")
     arguments.add_path(parser, "--metrics", "where to write the metrics")
+    arguments.add_path(parser, "--costs", "where to write what depends on the machine and the cache")
 
 
 def run(args: argparse.Namespace) -> None:
     settings, game = arguments.load(args, NEEDS)
     torch.set_num_threads(settings.selfplay.threads)
     device = resolve_device(settings.selfplay.device)
-    network, _ = load_checkpoint(args.checkpoint, game)
+    made = arguments.made(args, settings, NEEDS)
+    playing = max(0, args.iteration - 1 - settings.selfplay.lag)
+    network, _ = load_checkpoint(args.checkpoint, game, seed=args.seed, iteration=playing, settings=made.settings)
     evaluator = Evaluator(network, game, device)
     shard = play_shard(settings, evaluator, args.seed, args.iteration, args.shard)
-    metrics = shard.metrics
-    write_samples(args.dataset, shard.samples, game)
-    write_csv(args.games, shard.games)
-    write_json(args.metrics, metrics)
-    leaves, seconds = metrics["leaf_evaluations"], metrics["seconds"]
-    share = progress.percent(metrics["network_seconds"], seconds)
-    hits = progress.percent(metrics["cache_hits"], leaves)
+    write_samples(args.dataset, shard.samples, game, made)
+    write_csv(args.games, shard.games, GAMES, made)
+    write_json(args.metrics, shard.metrics, METRICS, made)
+    write_json(args.costs, shard.costs, COSTS, made)
+    leaves, seconds = shard.metrics["leaf_evaluations"], shard.costs["seconds"]
+    share = progress.percent(shard.costs["network_seconds"], seconds)
+    hits = progress.percent(shard.costs["cache_hits"], leaves)
     progress.report(
         progress.where(args.iteration, args.iterations),
         f"self-play shard {args.shard}",
-        f"{metrics['games']} games",
+        f"{shard.metrics['games']} games",
         f"{leaves / seconds:,.0f} leaf evaluations/s (network {share}, cache hits {hits})",
         progress.time_left(args.checkpoint, args.iteration, args.iterations),
     )

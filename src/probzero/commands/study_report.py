@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from probzero import config, files
 from probzero.commands import arguments
+from probzero.origin import Origin
 from probzero.report.study import figures
 from probzero.report.study.inputs import read_results
 from probzero.report.study.tables import study_tables
@@ -19,6 +21,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--measures", required=True, nargs="+", type=Path, metavar="CSV", help="those of each variant and seed"
     )
     parser.add_argument(
+        "--costs", required=True, nargs="+", type=Path, metavar="CSV", help="those of each variant and seed"
+    )
+    parser.add_argument(
         "--ratings", required=True, nargs="+", type=Path, metavar="CSV", help="ratings of all players, for each seed"
     )
     parser.add_argument("--tables", required=True, type=Path, metavar="FOLDER", help="where to write the tables")
@@ -26,13 +31,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    found = read_results(args.measures, args.ratings, descriptions(args.study))
+    files.read(args.study, config.KIND)
+    made = Origin(command=args.command)
+    found = read_results(args.measures, args.costs, args.ratings, descriptions(args.study))
     tables = study_tables(found)
     for name, table in tables.items():
-        write_table(table, args.tables / f"{name}.csv")
-    figures.plot_truth(found, tables["curves"], args.figures / "study_truth")
-    figures.plot_variants(found, tables["curves"], args.figures / "study_variants")
-    figures.plot_ablations(found, tables["ablations"], args.figures / "study_ablations")
-    figures.plot_elo(found, tables["elo"], args.figures / "study_elo")
+        write_table(table, args.tables / f"{name}.csv", made)
+    curves, costs = tables["curves"], tables["costs"]
+    figures.plot_truth(found, curves, args.figures / "study_truth", made)
+    figures.plot_variants(found, curves, args.figures / "study_variants", made)
+    figures.plot_costs(found, curves, costs, args.figures / "study_costs", made)
+    figures.plot_variants_costs(found, curves, costs, args.figures / "study_costs_variants", made)
+    figures.plot_ablations(found, tables["ablations"], args.figures / "study_ablations", made)
+    figures.plot_elo(found, tables["elo"], args.figures / "study_elo", made)
     for name in ("final", "efficiency"):
         print(markdown(tables[name]))

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import time
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import torch
 
-from probzero.arms import ARMS
 from probzero.commands import arguments, progress
 from probzero.errors import bad
-from probzero.files import write_json
+from probzero.files import COSTS, METRICS, write_json
 from probzero.games.base import Game
-from probzero.learning.dataset import Samples, concatenate, merge, read_samples
+from probzero.learning.dataset import Samples, concatenate, merge, read_with_origin
 from probzero.learning.training import train
 from probzero.network.checkpoint import load_checkpoint, load_optimizer, save_checkpoint, save_optimizer
 from probzero.network.inference import resolve_device
+from probzero.origin import Origin
 from probzero.random_keys import key
 
 NEEDS = ("experiment", "game", "search", "training")
@@ -29,39 +31,54 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_iteration(parser)
     arguments.add_path(parser, "--checkpoint", "the checkpoint to start from")
     arguments.add_path(parser, "--optimizer", "the optimiser's state to start from")
-    summary = "the samples to learn from, oldest first; files of one folder are the shards of one iteration"
+    summary = "the samples to learn from: every shard of every iteration in the window, oldest first"
     parser.add_argument("--datasets", required=True, nargs="+", type=Path, metavar="FILE", help=summary)
     arguments.add_path(parser, "--new-checkpoint", "where to write the checkpoint")
     arguments.add_path(parser, "--new-optimizer", "where to write the optimiser's state")
     arguments.add_path(parser, "--metrics", "where to write the metrics")
+    arguments.add_path(parser, "--costs", "where to write how long it took")
 
 
 def run(args: argparse.Namespace) -> None:
     settings, game = arguments.load(args, NEEDS)
     torch.set_num_threads(settings.training.threads)
     device = resolve_device(settings.training.device)
-    model, info = load_checkpoint(args.checkpoint, game)
-    if info.iteration != args.iteration - 1:
-        raise bad("checkpoint", f"{args.checkpoint}: iteration", args.iteration - 1, info.iteration)
-    state, _ = load_optimizer(args.optimizer, model)
-    window = _window(args.datasets, game, ARMS[settings.search.algorithm].merges)
+    made = arguments.made(args, settings, NEEDS)
+    before: dict[str, Any] = {"seed": args.seed, "iteration": args.iteration - 1, "settings": made.settings}
+    model, info = load_checkpoint(args.checkpoint, game, **before)
+    state, _ = load_optimizer(args.optimizer, model, **before)
+    window = _window(args, game, settings.training.replay_window, settings.search.arm.merges, made)
     draws = key(settings.experiment, args.seed, args.iteration, "train")
+    began = time.perf_counter()
     state, metrics = train(model, state, window, settings.training, game, args.iteration, draws, device)
-    info = replace(info, iteration=args.iteration)
+    seconds = time.perf_counter() - began
+    info = replace(info, made=made)
     save_checkpoint(args.new_checkpoint, model, info)
-    save_optimizer(args.new_optimizer, state, info)
-    write_json(args.metrics, metrics)
+    save_optimizer(args.new_optimizer, model, state, info)
+    write_json(args.metrics, metrics, METRICS, made)
+    write_json(args.costs, {"iteration": args.iteration, "seconds": seconds}, COSTS, made)
     progress.report(
         progress.where(args.iteration, settings.training.iterations),
         "training",
-        f"{metrics['samples']:,} samples at {metrics['samples_per_second']:,.0f}/s",
+        f"{metrics['samples']:,} samples at {metrics['samples'] / seconds:,.0f}/s",
         f"loss {metrics['total_loss']:.3f} (policy {metrics['policy_loss']:.3f}, value {metrics['value_loss']:.3f},"
         f" reward {metrics['reward_loss']:.3f})",
         f"policy agreement {progress.percent(metrics['policy_agreement'], 1)}",
     )
 
 
-def _window(datasets: list[Path], game: Game, merged: bool) -> list[Samples]:
+def _window(args: argparse.Namespace, game: Game, length: int, merged: bool, made: Origin) -> list[Samples]:
     """Read the samples of each iteration; if `merged`, a position that several of its shards have met is one sample."""
-    shards = [[read_samples(path, game) for path in paths] for _, paths in groupby(datasets, lambda path: path.parent)]
-    return [merge(parts) if merged else concatenate(parts) for parts in shards]
+    found = [read_with_origin(path, game, seed=args.seed, settings=made.settings) for path in args.datasets]
+    places = [(origin.iteration, origin.shard) for _, origin in found]
+    iterations = range(max(1, args.iteration - length + 1), args.iteration + 1)
+    expected = [(iteration, shard) for iteration in iterations for shard in range(len(found) // len(iterations))]
+    if places != expected:
+        raise bad("datasets", "iteration, shard", _listed(expected), _listed(places))
+    shards = len(found) // len(iterations)
+    parts = [[samples for samples, _ in found[first : first + shards]] for first in range(0, len(found), shards)]
+    return [merge(part) if merged else concatenate(part) for part in parts]
+
+
+def _listed(places: Sequence[tuple[int | None, int | None]]) -> str:
+    return "; ".join(f"{iteration}, {shard}" for iteration, shard in places) or "none"

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 import torch
 
+from probzero.arena.names import iteration_of
 from probzero.arena.players import SearchPlayer
 from probzero.commands import arguments, progress
-from probzero.files import write_csv
 from probzero.network.checkpoint import load_checkpoint
 from probzero.network.inference import Evaluator, resolve_device
 from probzero.random_keys import key
 from probzero.search.build import SearchFactory
+from probzero.tables import write_csv
+from probzero.truth.ceiling import CEILING
 from probzero.truth.measures import calibration_table, kept_table
 from probzero.truth.perfect import games_from_wins
 from probzero.truth.positions import read_positions
@@ -25,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_seed(parser)
     parser.add_argument("--name", required=True, help="what to call the network")
     arguments.add_path(parser, "--checkpoint", "the network")
+    arguments.add_imported(parser)
     arguments.add_path(parser, "--positions", "the evaluation set")
     arguments.add_path(parser, "--kept", "where to write how many moves keep the exact result")
     arguments.add_path(parser, "--calibration", "where to write how well its values are calibrated")
@@ -35,20 +39,24 @@ def run(args: argparse.Namespace) -> None:
     settings, game = arguments.load(args, NEEDS)
     truth = settings.truth
     torch.set_num_threads(truth.threads)
-    model, _ = load_checkpoint(args.checkpoint, game)
+    made = arguments.made(args, settings, NEEDS).about(args.name)
+    wanted: dict[str, Any] = {"seed": args.seed, "settings": made.settings}
+    number, ceiling = iteration_of(args.name), CEILING if args.name == CEILING else None
+    named = {"iteration": number, "subject": ceiling}
+    model, info = load_checkpoint(args.checkpoint, game, imported=args.imported, **named, **wanted)
     evaluator = Evaluator(model, game, resolve_device(truth.device))
-    positions = read_positions(args.positions, game)
+    positions = read_positions(args.positions, game, **wanted)
     factory = SearchFactory(game, evaluator, settings.search, truth.capacity, "truth.capacity")
     kept = kept_table(factory, evaluator, positions, truth, args.seed)
     calibration = calibration_table(evaluator, game, positions)
     player = SearchPlayer(factory, truth.particles, truth.batches[-1])  # the largest budget plays
     openings = key(settings.experiment, args.seed, "perfect")
     played = games_from_wins(game, player, truth.openings, truth.opening_plies, truth.games_from_start, openings)
-    for path, table in ((args.kept, kept), (args.calibration, calibration), (args.perfect, played)):
-        write_csv(path, table.assign(player=args.name))
+    for kind, table in (("kept", kept), ("calibration", calibration), ("perfect", played)):
+        write_csv(getattr(args, kind), table.assign(player=args.name), kind, made)
     shares = kept.groupby("particles")[["kept", "positions"]].sum()
     progress.report(
-        f"truth, {args.name}",
+        f"truth, {args.name}" + (" (imported)" if info.imported is not None else ""),
         "keeps the exact result on "
         + ", ".join(
             f"{progress.percent(row.kept, row.positions)} ({'raw' if particles == 0 else f'{particles} particles'})"

@@ -5,13 +5,15 @@ Imports nothing heavy: the Snakefile reads it too.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
 from pydantic import Field, ValidatorFunctionWrapHandler, field_validator
 
-from probzero.arms import ARMS, EXPLORATIONS
+from probzero.arms import EXPLORATIONS
 from probzero.config.reading import read
 from probzero.config.sections import (
     ANCHORS,
@@ -82,7 +84,24 @@ class Config(Section):
         """Return plain lists, dictionaries and scalars, as they stand in a configuration file."""
         return self.model_dump(mode="json", include={part for part in PARTS if self.has(part)})
 
+    def fingerprints(self, parts: Collection[str]) -> dict[str, str]:
+        """Return a short hash of each part, of those settings alone that can change a result."""
+        return fingerprints(self.as_dict(), parts)
 
+
+def fingerprints(plain: dict[str, Any], parts: Collection[str]) -> dict[str, str]:
+    """Return the same of a configuration as plain data."""
+    chosen = {part: _telling(plain[part]) for part in parts if part not in ("name", "seeds")}
+    texts = {part: json.dumps(value, sort_keys=True) for part, value in chosen.items()}
+    return {part: hashlib.sha256(text.encode()).hexdigest()[:12] for part, text in texts.items()}
+
+
+def _telling(part: Any) -> Any:
+    return {key: value for key, value in part.items() if key not in SILENT} if isinstance(part, dict) else part
+
+
+KIND = "configuration"  # of the record of a run
+SILENT = ("device", "threads", "capacity", "cache")  # say where and how to compute, not what
 PARTS = tuple(Config.model_fields)
 OPTIONAL = tuple(name for name, part in Config.model_fields.items() if not part.is_required())
 
@@ -111,12 +130,24 @@ def parse_part(name: str, raw: Any, where: str) -> Any:
     return validated(part, raw, where, name)
 
 
+PLIES = (("selfplay", "random_plies"), ("targets", "steps"), ("arena", "opening_plies"), ("truth", "opening_plies"))
+
+
 def _contradictions(settings: Config) -> Iterator[tuple[str, str, Any]]:
     """Yield key, what it should be and what it is, for settings that are right alone but not together."""
     if settings.has("arena", "training"):
         last, iterations = settings.arena.checkpoints[-1], settings.training.iterations
         if last > iterations:
             yield "arena.checkpoints", f"at most {iterations}", last
+    if settings.has("game"):
+        longest = settings.game.entry.longest_game(**settings.game.options)
+        for part, key in PLIES:
+            if settings.has(part) and getattr(getattr(settings, part), key) > longest:
+                yield (
+                    f"{part}.{key}",
+                    f"at most {longest} plies, the longest game",
+                    getattr(getattr(settings, part), key),
+                )
     if not settings.has("selfplay"):
         return
     selfplay, targets = settings.selfplay, settings.targets
@@ -124,8 +155,7 @@ def _contradictions(settings: Config) -> Iterator[tuple[str, str, Any]]:
     if plies[0] != 0 or plies != sorted(set(plies)):
         yield "selfplay.move_temperatures", "plies that rise from 0", plies
     if settings.has("search"):
-        algorithm = settings.search.algorithm
-        arm = ARMS[algorithm]
+        algorithm, arm = settings.search.algorithm, settings.search.arm
         for key in ("nodes", "policy", "value"):
             possible, chosen = getattr(arm, key), getattr(targets, key)
             if chosen not in possible:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
 
-from probzero.arms import ARMS
+from probzero.arms import ARMS, Arm, offered
 from probzero.games import registry
 
 
@@ -115,13 +115,15 @@ class Search(Section):
         default="zero", description="PUCT: Q of a move not yet tried is 0, or it goes first"
     )
 
+    @property
+    def arm(self) -> Arm:
+        """What belongs to the algorithm."""
+        return ARMS[self.algorithm]
+
 
 class _Job(Section):
-    device: str = Field(
-        default="auto",
-        pattern=r"^(auto|cpu|cuda(:(0|[1-9][0-9]?))?)\z",
-        description="where to compute; auto: CUDA if the machine has it, else cpu",
-        json_schema_extra={"allowed": "auto, cpu, cuda or cuda:N"},
+    device: Literal["auto", "cpu", "cuda"] = Field(
+        default="auto", description="where to compute; auto: CUDA if the machine has it, else cpu"
     )
     threads: int = Field(ge=1, le=1024, description="processor threads of one job; network evaluations take one")
 
@@ -137,7 +139,7 @@ class SelfPlay(_SearchJob):
     shards: int = Field(ge=1, le=10_000, description="self-play jobs of one iteration")
     games: int = Field(ge=1, le=100_000, description="games of one shard, played at once")
     batches: Batches = Field(description="simulation batches of one move")
-    random_plies: int = Field(ge=0, le=60, description="a game begins after 0 to this many random plies")
+    random_plies: int = Field(ge=0, le=10_000, description="a game begins after 0 to this many random plies")
     exploration: float = Field(ge=0, le=1, description="share of uniform choice among explored moves")
     lag: int = Field(
         default=0,
@@ -160,13 +162,13 @@ class SelfPlay(_SearchJob):
 class Targets(Section):
     """What the network learns from a search; may be left out."""
 
-    nodes: Literal["tree", "roots"] = Field(
+    nodes: Literal[offered("nodes")] = Field(  # type: ignore[valid-type]
         default="tree", description="samples of the whole graph, or of positions played"
     )
-    policy: Literal["winner", "visits"] = Field(
+    policy: Literal[offered("policy")] = Field(  # type: ignore[valid-type]
         default="winner", description="policy target: winner_prob, or shares of visits"
     )
-    value: Literal["bootstrap", "search", "outcome", "steps", "mixed"] = Field(
+    value: Literal[offered("value")] = Field(  # type: ignore[valid-type]
         default="bootstrap",
         description="value target: leaves' reward head; the search's value; the outcome; the root's value some plies "
         "later; outcome and root's value mixed",
@@ -177,7 +179,7 @@ class Targets(Section):
         le=2,
         description="fewest explored moves of a sample of particle search; one alone says nothing of the policy",
     )
-    steps: int = Field(default=5, ge=1, le=200, description="plies ahead for steps")
+    steps: int = Field(default=5, ge=1, le=10_000, description="plies ahead for steps")
     root_share: float = Field(default=0.5, ge=0, le=1, description="share of the root's value for mixed")
 
 
@@ -218,8 +220,8 @@ class Training(_Job):
         default=0.0,
         ge=0,
         le=1,
-        description="draws of samples with as many discs ∝ (their number)^(1 − this): 0 draws all samples alike, 1 all "
-        "disc counts alike",
+        description="draws of samples of one phase ∝ (their number)^(1 − this): 0 draws all samples alike, 1 all "
+        "phases alike",
     )
     policy_weight: float = Field(
         default=1.0, gt=0, le=100, description="weight of the policy's loss beside those of value and reward"
@@ -232,17 +234,17 @@ class Arena(_SearchJob):
     checkpoints: Rising[Checkpoint] = Field(min_length=2, description="iterations that meet in the tournament")
     anchors: Distinct[Anchor] = Field(description="players without a network that join the tournament")
     openings: int = Field(ge=1, le=100_000, description="distinct openings of a pairing; each is played twice")
-    opening_plies: int = Field(ge=0, le=60, description="random plies of an opening")
+    opening_plies: int = Field(ge=0, le=10_000, description="random plies of an opening")
     batches: Batches = Field(description="simulation batches of one move")
 
 
 class Truth(_SearchJob):
     """Measurements against exact solutions, for games that are solved."""
 
-    per_stratum: int = Field(ge=1, le=100_000, description="evaluated positions of each disc count and source")
+    per_stratum: int = Field(ge=1, le=100_000, description="evaluated positions of each phase and source")
     batches: Rising[Batches] = Field(min_length=1, description="simulation batches of each measured search budget")
     openings: int = Field(ge=1, le=100_000, description="openings played against the perfect player")
-    opening_plies: int = Field(ge=0, le=60, description="random plies of an opening")
+    opening_plies: int = Field(ge=0, le=10_000, description="random plies of an opening")
     games_from_start: int = Field(ge=0, le=100_000, description="games against it from the start")
-    ceiling_per_stratum: int = Field(ge=1, le=1_000_000, description="labelled positions of each disc count")
+    ceiling_per_stratum: int = Field(ge=1, le=1_000_000, description="labelled positions of each phase")
     ceiling_samples: int = Field(ge=10, le=1_000_000_000, description="samples the ceiling network sees in all")

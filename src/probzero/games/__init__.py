@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -12,8 +12,12 @@ if TYPE_CHECKING:
     from probzero.games.base import Game
 
 
-@lru_cache(maxsize=None, typed=True)  # 5.0 is not 5, nor True 1
 def make(name: str, **options: int) -> Game:
-    """Return the game of that name, one of `registry.GAMES`, with these options."""
+    """Return the game of that name, one of `registry.GAMES`, with these options; always the same object."""
     entry(name, options)
-    return import_module(f"probzero.games.{name}").make(**options)
+    return _made(name, tuple(sorted(options.items())))
+
+
+@cache
+def _made(name: str, options: tuple[tuple[str, int], ...]) -> Game:
+    return import_module(f"probzero.games.{name}").make(**dict(options))

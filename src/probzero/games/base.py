@@ -65,7 +65,6 @@ class Game(ABC):
     version: ClassVar[int]  # changes when the rules' behaviour does; stored in checkpoints
     tensor_form: ClassVar[bool] = True  # whether the methods take torch tensors, as searches on GPUs need
     has_margin: ClassVar[bool] = False  # whether games are won by a margin
-    phase_name: ClassVar[str] = "Phase"  # what `phase` counts
 
     words: int  # of a state
     shape: Shape

@@ -16,7 +16,6 @@ class TwoBoards(Game):
     """A game of discs on H×W squares. The state is (own, opp), seen by the player to move."""
 
     words = 2
-    phase_name = "Discs"
 
     def __init__(self, shape: Shape, **options: int) -> None:
         super().__init__(**options)

@@ -12,6 +12,9 @@ from probzero.errors import ProbZeroError, bad
 from probzero.games.base import Game
 from probzero.games.random_play import play_by_seed
 
+LARGEST_NUMBER = 2**15 - 1  # of an action or a rank in a graph
+LARGEST_VALUE = 2**7  # labels keep values in eight bits, of which one number means no value
+
 
 class Sample(NamedTuple):
     """The positions of random games, all different, and every legal move from each of them."""
@@ -28,10 +31,11 @@ class Sample(NamedTuple):
 def check_game(game: Game, count: int = 32, seed: int = 0) -> None:
     """Refuse a game that breaks a promise of `base.Game` in `count` random games or by a move from their positions."""
     _is_registered(game)
+    _fits(game)
     _starts(game)
     sample = _sample(game, count, seed)
     forms = _array_form_is_pure, _tensor_form_agrees, _compiled_form_agrees
-    rules = _bounds_hold, _ranks_rise, _outcomes_are_at_the_end, _symmetries_commute_with_the_rules
+    rules = _bounds_hold, _ranks_rise, _outcomes_are_at_the_end, _symmetries_commute_with_the_rules, _can_be_solved
     writing = _planes_show_the_state, _notation_says_the_state, _moves_have_names
     for keeps_promise in forms + rules + writing:
         keeps_promise(game, sample)
@@ -51,6 +55,12 @@ def _same(game: Game, found: np.ndarray, expected: np.ndarray, what: str) -> Non
 def _is_registered(game: Game) -> None:
     made = games.make(game.name, **game.options)
     _need(game, isinstance(game, type(made)), f"a {type(made).__name__}, as `make` gives", type(game).__name__)
+
+
+def _fits(game: Game) -> None:
+    """Actions and ranks are kept in sixteen bits each."""
+    for what, count in (("actions", game.actions), ("ranks", game.ranks)):
+        _need(game, 0 < count <= LARGEST_NUMBER + 1, f"at most {LARGEST_NUMBER + 1} {what}", count)
 
 
 def _starts(game: Game) -> None:
@@ -146,6 +156,21 @@ def _compiled_form_agrees(game: Game, sample: Sample) -> None:
     _same(game, found, sample.after, "compiled play as the array form")
     outcomes = np.array([rules.outcome(state) for state in sample.ended], dtype=np.int64)
     _same(game, outcomes, game.outcome(sample.ended), "compiled outcome as the array form")
+
+
+def _can_be_solved(game: Game, sample: Sample) -> None:
+    """What the solver takes of a game that is said to be solvable: see `truth/solver.py`."""
+    if not game.solvable:
+        return
+    rules = game.rules
+    missing = [name for name in ("value", "left", "LARGEST") if not hasattr(rules, name)]
+    _need(game, not missing, "compiled value, left and LARGEST, as it is solvable", f"no {', '.join(missing)}")
+    _need(game, 0 < rules.LARGEST < LARGEST_VALUE, f"values below {LARGEST_VALUE}", rules.LARGEST)
+    left = np.array([rules.left(state) for state in sample.states])
+    _need(game, (left >= 0).all(), "a number of at least 0 from compiled left", left.min())
+    values = np.array([rules.value(state) for state in sample.ended])
+    _need(game, (abs(values) <= rules.LARGEST).all(), f"values of at most {rules.LARGEST}", values.max())
+    _same(game, np.sign(values), game.outcome(sample.ended), "compiled value has the outcome's sign")
 
 
 def _symmetries_commute_with_the_rules(game: Game, sample: Sample) -> None:

@@ -19,6 +19,7 @@ class Entry:
     options: Mapping[str, tuple[int, ...]]  # the values that each option may have
     solvable: Callable[..., bool]  # whether positions from the start on are solved within seconds
     longest_game: Callable[..., int]  # an upper bound on plies
+    phase: str = "Phase"  # what `Game.phase` counts, for axes of figures
     in_paper: bool = False  # whether the paper tells its rules, and so its runs
 
 
@@ -27,12 +28,14 @@ GAMES: dict[str, Entry] = {
         options={"size": (4, 5, 6, 8)},
         solvable=lambda size: size <= 5,
         longest_game=lambda size: 2 * (size * size - 4),  # each placement can be preceded by at most one pass
+        phase="Discs on the board",
         in_paper=True,
     ),
     "connect_four": Entry(
         options={"width": tuple(range(1, 8)), "height": tuple(range(1, 7))},
         solvable=lambda width, height: width * height <= 25,
         longest_game=lambda width, height: width * height,
+        phase="Discs on the board",
     ),
 }
 

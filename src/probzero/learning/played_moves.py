@@ -6,6 +6,7 @@ import torch
 
 from probzero import wdl
 from probzero.config import Targets
+from probzero.games.base import list_moves
 from probzero.learning.dataset import Samples
 from probzero.learning.record import Position, as_array
 from probzero.search.base import GraphSearch
@@ -16,6 +17,7 @@ class PlayedMoves:
 
     def __init__(self, search: GraphSearch) -> None:
         self.game = search.graph.rules
+        self._slots = torch.arange(self.game.most_moves, device=search.graph.device)
         self.played: list[Position] = []
 
     def note(self, position: Position) -> None:
@@ -25,7 +27,9 @@ class PlayedMoves:
         """Return a sample for every position noted."""
         size, plies = len(result), len(self.played)
         games, states = (torch.cat(part) for part in list(zip(*self.played, strict=True))[:2])
-        policy = torch.cat([self._shares(position) for position in self.played])
+        legal = self.game.legal(states)
+        moves, real = list_moves(legal, self.game.most_moves), self._slots < legal.sum(1, keepdim=True)
+        policy = torch.cat([self._shares(position) for position in self.played]).gather(1, moves) * real
         ply = torch.cat([torch.full_like(position.games, number) for number, position in enumerate(self.played)])
         outcome = wdl.from_result(torch.where(ply % 2 == 0, result[games], -result[games]))  # for the player to move
         root = torch.zeros(plies, size, dtype=torch.float64, device=result.device)
@@ -35,7 +39,7 @@ class PlayedMoves:
         nothing = torch.zeros_like(outcome)
         columns = (
             policy,
-            self.game.legal(states),
+            real,
             value_targets(settings, outcome, root, games, ply, last),
             nothing,
             nothing[:, 0],
@@ -69,14 +73,18 @@ def value_targets(
 
     last [G] counts the plies of each game.
     """
-    if settings.value == "outcome":
-        return outcome
-    mine = wdl.from_expectation(root[ply, games].clamp(-1, 1)).to(outcome.dtype)
-    if settings.value == "search":
-        return mine
-    if settings.value == "mixed":
-        return (1 - settings.root_share) * outcome + settings.root_share * mine
-    later = ply + settings.steps
-    there = later < last[games]
-    value = root[torch.where(there, later, ply), games].clamp(-1, 1) * (1 if settings.steps % 2 == 0 else -1)
-    return torch.where(there[:, None], wdl.from_expectation(value).to(outcome.dtype), outcome)
+
+    def value_at(when: torch.Tensor, sign: int = 1) -> torch.Tensor:
+        return wdl.from_expectation(root[when, games].clamp(-1, 1) * sign).to(outcome.dtype)
+
+    def mixed() -> torch.Tensor:
+        return (1 - settings.root_share) * outcome + settings.root_share * value_at(ply)
+
+    def steps() -> torch.Tensor:
+        later = ply + settings.steps
+        there = later < last[games]
+        value = value_at(torch.where(there, later, ply), 1 if settings.steps % 2 == 0 else -1)
+        return torch.where(there[:, None], value, outcome)
+
+    kinds = {"outcome": lambda: outcome, "search": lambda: value_at(ply), "mixed": mixed, "steps": steps}
+    return kinds[settings.value]()

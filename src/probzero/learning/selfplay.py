@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import torch
 
-from probzero.arms import ARMS, load
 from probzero.config import Config, SelfPlay
 from probzero.errors import bad
 from probzero.games.base import Game
@@ -25,6 +24,8 @@ from probzero.search.build import SearchFactory
 from probzero.search.graph import Graph
 from probzero.search.move_choice import sample
 
+GAMES = "games"  # the kind of a record of self-play
+
 
 @dataclass(frozen=True)
 class Shard:
@@ -36,7 +37,8 @@ class Shard:
 
     samples: Samples  # of all positions that the record says something of
     games: pd.DataFrame  # game, opening_moves, moves, plies (without the opening), margin, result, resigned
-    metrics: dict[str, Any]
+    metrics: dict[str, Any]  # the same wherever it is played
+    costs: dict[str, Any]  # what depends on the machine or on the cache
 
 
 def play_shard(config: Config, evaluator: Evaluator, seed: int, iteration: int, shard: int) -> Shard:
@@ -52,7 +54,7 @@ def play_shard(config: Config, evaluator: Evaluator, seed: int, iteration: int, 
     search = factory.start(opening.states, game_key)
     graph, games = search.graph, torch.arange(settings.games, device=device)
     resignation = Resignation(settings, game_key)
-    record: Record = load(ARMS[config.search.algorithm].record)(search)
+    record: Record = config.search.arm.record_class(search)
 
     moves, exhausted = [], 0
     going = games
@@ -80,17 +82,20 @@ def play_shard(config: Config, evaluator: Evaluator, seed: int, iteration: int, 
         raise bad("self-play", "selfplay.resign_below", "a value that lets games be played", settings.resign_below)
     games_table, result = _games(game, graph, opening.moves, torch.stack(moves, dim=1), resignation)
     samples = record.samples(result, config.targets)
+    if not len(samples):
+        expected = f"positions of which targets.least_moves ({config.targets.least_moves}) were explored"
+        budget = f"{settings.particles} × {settings.batches}"
+        raise bad("self-play", "samples", expected, f"none with selfplay.particles × batches = {budget}")
     metrics = {
         "iteration": iteration,
         "shard": shard,
         **_outcomes(games_table),
         **resignation.metrics(result),
         "exhausted_roots": exhausted,
-        **counts.metrics(search),
+        **_sizes(search),
         "samples": len(samples.weight),
-        **counts.seconds(),
     }
-    return Shard(samples, games_table, metrics)
+    return Shard(samples, games_table, metrics, {"iteration": iteration, "shard": shard, **counts.costs(search)})
 
 
 def temperature_at(settings: SelfPlay, ply: int) -> float:
@@ -106,25 +111,28 @@ class _Counts:
         self.began = time.perf_counter()
         self.before = (evaluator.positions, evaluator.calls, evaluator.seconds)
 
-    def metrics(self, search: GraphSearch) -> dict[str, Any]:
-        graph, sent = search.graph, self.evaluator.positions - self.before[0]
-        evaluated, moves = graph.evaluated[: graph.nodes], graph.edge_count[: graph.nodes]  # the rest is never touched
+    def costs(self, search: GraphSearch) -> dict[str, float]:
+        sent = self.evaluator.positions - self.before[0]
         return {
-            "leaf_evaluations": search.leaf_evaluations,
             "network_evaluations": sent,
             "network_calls": self.evaluator.calls - self.before[1],
             "cache_hits": search.leaf_evaluations - sent,
-            "nodes": int(evaluated.sum()),
-            "terminal_nodes": int((evaluated & (moves == 0)).sum()),
-            "entered_positions": graph.nodes,
-            "edges": graph.edges,
-        }
-
-    def seconds(self) -> dict[str, float]:
-        return {
             "seconds": time.perf_counter() - self.began,
             "network_seconds": self.evaluator.seconds - self.before[2],
         }
+
+
+def _sizes(search: GraphSearch) -> dict[str, int]:
+    """Return how much was searched."""
+    graph = search.graph
+    evaluated, moves = graph.evaluated[: graph.nodes], graph.edge_count[: graph.nodes]  # the rest is never touched
+    return {
+        "leaf_evaluations": search.leaf_evaluations,
+        "nodes": int(evaluated.sum()),
+        "terminal_nodes": int((evaluated & (moves == 0)).sum()),
+        "entered_positions": graph.nodes,
+        "edges": graph.edges,
+    }
 
 
 class _Opening(NamedTuple):

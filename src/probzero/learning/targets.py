@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import fields
+
 import torch
 
 from probzero import wdl
@@ -82,17 +85,16 @@ def extract(graph: Graph, temperature: float, settings: Targets, played: torch.T
     weight = graph.weights(edges, temperature)
     reward, known = reward_targets(graph, nodes, sizes, edges, weight)
     chosen = edges.explored.sum(1) >= settings.least_moves
-    if settings.nodes == "roots":
-        chosen &= torch.isin(nodes, played)
-    nodes, index, explored, weight = (part[chosen] for part in (nodes, edges.index, edges.explored, weight))
-    if settings.policy == "visits":
-        weight = (graph.edge_visits[index] * explored).float()
-        weight = weight / weight.sum(1, keepdim=True)
-    policy, mask = _by_action(graph, index, explored, weight)
+    chosen &= NODES[settings.nodes](nodes, played)
+    nodes, weight = nodes[chosen], weight[chosen]
+    edges = Edges(*(getattr(edges, field.name)[chosen] for field in fields(edges)))
+    weight = POLICIES[settings.policy](weight, graph.edge_visits[edges.index] * edges.explored)
+    order = _by_rising_action(graph, edges)
+    policy, mask = (column.gather(1, order) for column in (weight, edges.explored))
     columns = (
-        policy / policy.sum(1, keepdim=True),
+        _shares(policy),
         mask,
-        _values(graph, nodes, reward, settings.value),
+        VALUES[settings.value](graph, nodes, reward),
         reward[nodes],
         known[nodes].to(torch.float32),
         graph.visits[nodes].to(torch.float32),
@@ -100,22 +102,29 @@ def extract(graph: Graph, temperature: float, settings: Targets, played: torch.T
     return merge([Samples(graph.states(nodes).cpu().numpy(), *(as_array(column) for column in columns))])
 
 
-def _by_action(
-    graph: Graph, index: torch.Tensor, explored: torch.Tensor, weight: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return weights of explored edges [n, K] by action [n, A], and which actions were explored [n, A]."""
-    row, slot = explored.nonzero(as_tuple=True)
-    action = graph.edge_action[index[row, slot]].long()
-    policy = torch.zeros(len(weight), graph.rules.actions, device=graph.device)
-    mask = torch.zeros_like(policy)
-    policy[row, action] = weight[row, slot]
-    mask[row, action] = 1.0
-    return policy, mask
+def _by_rising_action(graph: Graph, edges: Edges) -> torch.Tensor:
+    """Return the order [n, K] in which edges are sorted by action, those that are not real last."""
+    action = graph.edge_action[edges.index].long()
+    return torch.where(edges.real, action, graph.rules.actions).argsort(dim=1)
 
 
-def _values(graph: Graph, nodes: torch.Tensor, reward: torch.Tensor, kind: str) -> torch.Tensor:
-    """Return the value targets [n, 3]; zeros, which say nothing, where there is no outcome below a node."""
-    if kind == "outcome":
-        return reward[nodes]
-    target = graph.search[nodes, Graph.TARGET if kind == "bootstrap" else Graph.VALUE]
-    return target / target.sum(1, keepdim=True)
+def _shares(numbers: torch.Tensor) -> torch.Tensor:
+    return numbers / numbers.sum(1, keepdim=True)
+
+
+# Targets by the names that the configuration gives them. Which of nodes [n] give samples [n]:
+NODES: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
+    "tree": lambda nodes, played: torch.ones_like(nodes, dtype=torch.bool),
+    "roots": torch.isin,
+}
+# Policies [n, K] from winner_prob and visits of the explored moves, both [n, K]:
+POLICIES: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
+    "winner": lambda weight, visits: weight,
+    "visits": lambda weight, visits: _shares(visits.float()),
+}
+# Values [n, 3] of nodes [n]; an outcome of zeros, which says nothing, where there is none below a node:
+VALUES: dict[str, Callable[[Graph, torch.Tensor, torch.Tensor], torch.Tensor]] = {
+    "bootstrap": lambda graph, nodes, reward: _shares(graph.search[nodes, Graph.TARGET]),
+    "search": lambda graph, nodes, reward: _shares(graph.search[nodes, Graph.VALUE]),
+    "outcome": lambda graph, nodes, reward: reward[nodes],
+}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -35,7 +34,6 @@ def train(
 
     Every draw is a function of `key`. Returns the optimiser's new state and the metrics of the iteration.
     """
-    began = time.perf_counter()
     model.to(device).train()
     rate = learning_rate(settings, iteration)
     optimizer = _AdamW(model, state, rate, settings.weight_decay)
@@ -58,15 +56,12 @@ def train(
         optimizer.step()
         totals.add(parts, agreements(outputs, batch, model.config.value), batch, norm)
     model.eval()
-    seconds = time.perf_counter() - began
     metrics = {
         "iteration": iteration,
         "learning_rate": rate,
         "samples": len(rows),
         "window_positions": len(samples),
         **totals.means(),
-        "seconds": seconds,
-        "samples_per_second": len(rows) / seconds,
     }
     return optimizer.state(), metrics
 

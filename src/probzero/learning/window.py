@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from probzero.config import Training
-from probzero.games.base import Game
+from probzero.games.base import Game, list_moves
 from probzero.learning.dataset import Samples
 from probzero.learning.loss import Batch
 
@@ -80,9 +81,23 @@ def draw_weights(samples: Samples, game: Game, settings: Training) -> np.ndarray
     return weight / weight.mean()
 
 
+class Window(NamedTuple):
+    """Samples on the training device, policies by legal move: those of all iterations in the window."""
+
+    planes: torch.Tensor  # [n, F, H, W]
+    moves: torch.Tensor  # [n, M] the legal actions, as of `list_moves`
+    policy: torch.Tensor  # [n, M] 0 where there is no move
+    mask: torch.Tensor  # [n, M] the moves of the policy's loss
+    value: torch.Tensor  # [n, 3]
+    reward: torch.Tensor  # [n, 3]
+    valid: torch.Tensor  # [n]
+    weight: torch.Tensor  # [n]
+    drawn: torch.Tensor  # [n] how often a sample is drawn beside the others
+
+
 def tensors(
     samples: Samples, game: Game, settings: Training, device: torch.device | str, drawn: np.ndarray | None = None
-) -> Batch:
+) -> Window:
     """Return the samples on the training device: weight = visits^exponent, policy ∝ policy^sharpness.
 
     `drawn` [n] is how often each is drawn, which the losses of value and reward make up for.
@@ -90,24 +105,34 @@ def tensors(
     target 0, as the search found it not worth a particle.
     """
     drawn = np.ones(len(samples)) if drawn is None else drawn
-    columns = (game.encode(samples.states), *samples.columns()[1:], drawn.astype(np.float32))
-    batch = Batch(*(torch.from_numpy(column).to(device) for column in columns))
+    legal, room = game.legal(samples.states), samples.policy.shape[1]
+    columns = (
+        game.encode(samples.states),
+        list_moves(legal, room),
+        *samples.columns()[1:],
+        drawn.astype(np.float32),
+    )
+    window = Window(*(torch.from_numpy(column).to(device) for column in columns))
     if settings.policy_sharpness != 1:
-        policy = batch.policy**settings.policy_sharpness
-        batch = batch._replace(policy=policy / policy.sum(1, keepdim=True))
+        policy = window.policy**settings.policy_sharpness
+        window = window._replace(policy=policy / policy.sum(1, keepdim=True))
     if settings.policy_moves == "legal":
-        batch = batch._replace(mask=torch.from_numpy(game.legal(samples.states)).to(device, torch.float32))
-    return batch._replace(weight=batch.weight**settings.visit_exponent)
+        real = np.arange(room) < legal.sum(1, keepdims=True)
+        window = window._replace(mask=torch.from_numpy(real).to(device, torch.float32))
+    return window._replace(weight=window.weight**settings.visit_exponent)
 
 
-def turned(data: Batch, game: Game, rows: np.ndarray, turns: np.ndarray) -> Batch:
-    """Return the samples with these numbers, each turned by its symmetry."""
-    device = data.planes.device
-    picked = Batch(*(column[torch.from_numpy(rows).to(device)] for column in data))
+def turned(window: Window, game: Game, rows: np.ndarray, turns: np.ndarray) -> Batch:
+    """Return the samples with these numbers by action, each turned by its symmetry."""
+    device = window.planes.device
+    picked = Window(*(column[torch.from_numpy(rows).to(device)] for column in window))
     squares, action = (torch.from_numpy(table[turns]).to(device) for table in game.symmetries)
     planes = picked.planes.flatten(2)  # [B, F, H·W]
-    return picked._replace(
-        planes=planes.gather(2, squares[:, None].expand_as(planes)).reshape(picked.planes.shape),
-        policy=picked.policy.gather(1, action),
-        mask=picked.mask.gather(1, action),
+    nothing = planes.new_zeros(len(rows), game.actions)
+    policy, mask = (  # rows are filled up with zeros of their first move; adding them changes nothing
+        nothing.scatter_add(1, picked.moves, column).gather(1, action) for column in (picked.policy, picked.mask)
     )
+    return Batch(
+        planes.gather(2, squares[:, None].expand_as(planes)).reshape(picked.planes.shape),
+        policy, mask, picked.value, picked.reward, picked.valid, picked.weight, picked.drawn,
+    )  # fmt: skip

@@ -1,34 +1,22 @@
-"""Checkpoints: network weights and optimiser state in safetensors files that say what they are.
-
-The metadata hold one key, a JSON object with sorted keys (safetensors does not keep the order of several keys, and
-equal contents must give equal bytes): format version, kind, game with the version of its rules, network, experiment,
-seed, iteration and a checksum of all tensors. Reading verifies all of it: a file damaged after it was written goes
-unnoticed otherwise.
-"""
+"""Checkpoints: network weights and optimiser state in files that say what they are (see `tensor_files`)."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import safetensors
-import safetensors.torch
 import torch
 from torch import Tensor
 
-from probzero import files, games
+from probzero import origin, tensor_files
 from probzero.config import Network, parse_part
 from probzero.errors import ProbZeroError, bad
 from probzero.games.base import Game
 from probzero.network.model import ProbZeroNet
+from probzero.origin import Origin
 
-FORMAT_VERSION = 2
-METADATA_KEY = "probzero"
-
+CHECKPOINT, OPTIMIZER = "checkpoint", "optimiser"
 OptimizerState = dict[str, Tensor]  # see `optimizer_shapes`; empty before the first step
 
 
@@ -36,153 +24,102 @@ OptimizerState = dict[str, Tensor]  # see `optimizer_shapes`; empty before the f
 class CheckpointInfo:
     """What a checkpoint is of."""
 
-    experiment: str
-    seed: int
-    iteration: int
-    game: dict[str, Any]  # name and options, as in a configuration
+    made: Origin
+    game: Game
     network: Network
+    imported: dict[str, Any] | None = None  # where a network that is not of our runs comes from, see `published`
 
 
 def save_checkpoint(path: str | Path, model: ProbZeroNet, info: CheckpointInfo) -> None:
     """Write the weights of `model`, whole or not at all; equal weights and info give equal bytes."""
-    _same_network(path, model, info)
-    _save(path, "network", model.state_dict(), info)
+    _save(path, CHECKPOINT, model, model.state_dict(), info)
 
 
-def load_checkpoint(path: str | Path, game: Game | None = None) -> tuple[ProbZeroNet, CheckpointInfo]:
+def load_checkpoint(
+    path: str | Path, game: Game | None = None, *, imported: bool = False, **wanted: Any
+) -> tuple[ProbZeroNet, CheckpointInfo]:
     """Return the network, in evaluation mode on the CPU, and what the file says of it; refuse anything unexpected.
 
-    A game that is given must be the checkpoint's."""
-    tensors, info = _load(path, "network")
-    if game is not None and info.game != game.described:
-        raise bad("checkpoint", f"{path}: game", game.described, info.game)
+    A game that is given must be the checkpoint's; `wanted` is what its origin must be. An imported network, which is
+    of no run of ours, is refused unless the caller asks for such."""
+    tensors, info = _load(path, CHECKPOINT, game, wanted, imported)
     with torch.device("meta"):
-        model = ProbZeroNet(games.make(**info.game).shape, info.network)
-    _check(path, tensors, {name: (tuple(value.shape), value.dtype) for name, value in model.state_dict().items()})
+        model = ProbZeroNet(info.game.shape, info.network)
+    _check(path, CHECKPOINT, tensors, {name: _form(value) for name, value in model.state_dict().items()})
     model.load_state_dict(tensors, assign=True)
     for parameter in model.parameters():
         parameter.requires_grad_(True)
     return model.eval(), info
 
 
-def save_optimizer(path: str | Path, state: OptimizerState, info: CheckpointInfo) -> None:
+def save_optimizer(path: str | Path, model: ProbZeroNet, state: OptimizerState, info: CheckpointInfo) -> None:
     """Write the optimiser's state, whole or not at all."""
-    _save(path, "optimizer", state, info)
+    _save(path, OPTIMIZER, model, state, info)
 
 
-def load_optimizer(path: str | Path, model: ProbZeroNet) -> tuple[OptimizerState, CheckpointInfo]:
+def load_optimizer(path: str | Path, model: ProbZeroNet, **wanted: Any) -> tuple[OptimizerState, CheckpointInfo]:
     """Return the optimiser's state, which must fit `model`, and what the file says of it."""
-    tensors, info = _load(path, "optimizer")
-    _same_network(path, model, info)
+    tensors, info = _load(path, OPTIMIZER, None, wanted)
+    _same_network(path, OPTIMIZER, model, info)
     if tensors:
-        _check(path, tensors, optimizer_shapes(model))
+        _check(path, OPTIMIZER, tensors, optimizer_shapes(model))
     return tensors, info
 
 
-def optimizer_shapes(model: ProbZeroNet) -> dict[str, tuple[tuple[int, ...], torch.dtype]]:
+Form = tuple[tuple[int, ...], torch.dtype]
+
+
+def optimizer_shapes(model: ProbZeroNet) -> dict[str, Form]:
     """Return shape and type of the state's entries: the step, and two moments for each parameter."""
-    shapes: dict[str, tuple[tuple[int, ...], torch.dtype]] = {"step": ((), torch.float32)}
+    shapes: dict[str, Form] = {"step": ((), torch.float32)}
     for name, parameter in model.named_parameters():
         for moment in ("first", "second"):
             shapes[f"{moment}.{name}"] = (tuple(parameter.shape), torch.float32)
     return shapes
 
 
-def _save(path: str | Path, kind: str, tensors: Mapping[str, Tensor], info: CheckpointInfo) -> None:
-    stored = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    description = {
-        "format_version": FORMAT_VERSION,
-        "game_version": games.make(**info.game).version,
-        "kind": kind,
-        "checksum": _checksum(stored),
-        **vars(info),
-        "network": info.network.model_dump(),
-    }
-    data = safetensors.torch.save(stored, {METADATA_KEY: json.dumps(description, sort_keys=True)})
-    with files.replacing(path) as temporary:
-        temporary.write_bytes(data)
+def _form(tensor: Tensor) -> Form:
+    return tuple(tensor.shape), tensor.dtype
 
 
-def _load(path: str | Path, kind: str) -> tuple[dict[str, Tensor], CheckpointInfo]:
-    """Return tensors and info of a file of this kind, whole and unchanged since it was written."""
-    path = Path(path)
-    if not path.is_file():
-        raise bad("checkpoint", path, "a file", "nothing")
+def _save(path: str | Path, kind: str, model: ProbZeroNet, tensors: dict[str, Tensor], info: CheckpointInfo) -> None:
+    _same_network(path, kind, model, info)
+    arrays = {name: tensor.detach().cpu().numpy() for name, tensor in tensors.items()}
+    extra = {"network": info.network.model_dump()} | ({"imported": info.imported} if info.imported else {})
+    tensor_files.save(path, kind, arrays, info.game, info.made, extra)
+
+
+def _load(
+    path: str | Path, kind: str, game: Game | None, wanted: dict[str, Any], imported: bool = False
+) -> tuple[dict[str, Tensor], CheckpointInfo]:
+    file = tensor_files.load(path, kind, game)
+    elsewhere = file.extra.get("imported")
+    if elsewhere is None:
+        origin.expect(file.made, kind, path, **wanted)
+    elif not isinstance(elsewhere, dict):
+        raise bad(kind, f"{path}: imported", "where a network comes from", elsewhere)
+    elif not imported:
+        found = f"one imported from {elsewhere.get('file')} of {elsewhere.get('project')}"
+        raise bad(kind, f"{path}: imported", "a network of our own runs", found)
     try:
-        with safetensors.safe_open(path, "pt") as opened:
-            metadata = opened.metadata() or {}
-            tensors = {name: opened.get_tensor(name).clone() for name in opened.keys()}  # noqa: SIM118
-    except (safetensors.SafetensorError, OSError, ValueError) as error:
-        raise bad("checkpoint", path, "a whole safetensors file", " ".join(str(error).split())) from None
-    try:
-        description = json.loads(metadata.get(METADATA_KEY, ""))
-    except ValueError:
-        raise bad("checkpoint", f"{path}: metadata", f"a JSON object at {METADATA_KEY!r}", metadata) from None
-    _expect(path, description, "format_version", FORMAT_VERSION)
-    _expect(path, description, "kind", kind)
-    info = _info(path, description)
-    _expect(path, description, "game_version", games.make(**info.game).version)
-    _expect(path, description, "checksum", _checksum(tensors))
-    return tensors, info
+        network = parse_part("network", file.extra.get("network"), str(path))
+    except ProbZeroError:
+        raise bad(kind, f"{path}: network", "the settings of a network", file.extra.get("network")) from None
+    tensors = {name: torch.from_numpy(array.copy()) for name, array in file.arrays.items()}
+    return tensors, CheckpointInfo(file.made, file.game, network, elsewhere)
 
 
-def _info(path: Path, description: dict[str, Any]) -> CheckpointInfo:
-    kinds: dict[str, type] = {"experiment": str, "seed": int, "iteration": int, "game": dict, "network": dict}
-    entries = {name: _entry(path, description, name) for name in kinds}
-    for name, kind in kinds.items():
-        if type(entries[name]) is not kind:
-            raise bad("checkpoint", f"{path}: {name}", f"a value of type {kind.__name__}", entries[name])
-    parts = {}
-    for name in ("game", "network"):
-        try:
-            parts[name] = parse_part(name, entries[name], str(path))
-        except ProbZeroError:
-            raise bad("checkpoint", f"{path}: {name}", f"the settings of a {name}", entries[name]) from None
-    return CheckpointInfo(**{**entries, "network": parts["network"]})
-
-
-def _expect(path: Path, description: dict[str, Any], name: str, expected: Any) -> None:
-    found = _entry(path, description, name)
-    if found != expected:
-        raise bad("checkpoint", f"{path}: {name}", expected, found)
-
-
-def _entry(path: Path, description: Any, name: str) -> Any:
-    if not isinstance(description, dict) or name not in description:
-        raise bad("checkpoint", f"{path}: {name}", "an entry of the metadata", "none")
-    return description[name]
-
-
-def _check(
-    path: str | Path, tensors: Mapping[str, Tensor], expected: dict[str, tuple[tuple[int, ...], torch.dtype]]
-) -> None:
+def _check(path: str | Path, kind: str, tensors: dict[str, Tensor], expected: dict[str, Form]) -> None:
     """Refuse tensors that are not exactly those expected, or not finite."""
-    for name in sorted(expected.keys() | tensors.keys()):
-        where = f"{path}: {name}"
-        if name not in tensors or name not in expected:
-            wanted, found = ("a tensor", "none") if name in expected else ("no such tensor", "one")
-            raise bad("checkpoint", where, wanted, found)
-        tensor = tensors[name]
-        if (tuple(tensor.shape), tensor.dtype) != expected[name]:
-            shape, dtype = expected[name]
-            raise bad(
-                "checkpoint", where, f"{dtype} of shape {shape}", f"{tensor.dtype} of shape {tuple(tensor.shape)}"
-            )
+    forms = {name: (shape, torch.empty(0, dtype=dtype).numpy().dtype) for name, (shape, dtype) in expected.items()}
+    tensor_files.check_arrays(path, kind, {name: tensor.numpy() for name, tensor in tensors.items()}, forms)
+    for name, tensor in tensors.items():
         if not tensor.isfinite().all():
-            raise bad("checkpoint", where, "finite numbers", "NaN or infinity")
+            raise bad(kind, f"{path}: {name}", "finite numbers", "NaN or infinity")
 
 
-def _checksum(tensors: Mapping[str, Tensor]) -> str:
-    """Return the SHA-256 of names and bytes of all tensors, in the order of their names."""
-    digest = hashlib.sha256()
-    for name in sorted(tensors):
-        digest.update(name.encode())
-        digest.update(tensors[name].contiguous().numpy().tobytes())
-    return digest.hexdigest()
-
-
-def _same_network(path: str | Path, model: ProbZeroNet, info: CheckpointInfo) -> None:
+def _same_network(path: str | Path, kind: str, model: ProbZeroNet, info: CheckpointInfo) -> None:
     """Refuse a network that is not the one described."""
-    if (model.shape, model.config) != (games.make(**info.game).shape, info.network):
-        found = f"one for {info.game} with {info.network.model_dump()}"
-        raise bad("checkpoint", path, f"a network for {tuple(model.shape)} with {model.config.model_dump()}", found)
+    if (model.shape, model.config) != (info.game.shape, info.network):
+        found = f"one for {info.game.identity} with {info.network.model_dump()}"
+        raise bad(kind, path, f"a network for {tuple(model.shape)} with {model.config.model_dump()}", found)

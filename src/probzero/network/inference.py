@@ -31,7 +31,8 @@ from probzero.games.base import Game
 from probzero.network import values, winograd
 from probzero.network.model import HEAD_CHANNELS, Norm, Perceptron, ProbZeroNet
 
-CHUNKS = {"cpu": 48, "cuda": 20 * 48}  # on a processor a small chunk is as fast as a large one, and wastes less
+CHUNK = 48  # on a processor a small chunk is as fast as a large one, and wastes less
+CHUNK_OF_GPU = 20 * CHUNK
 CHANNELS_AT_ONCE = 64  # more, and MKL with AVX2 cuts inside a chunk
 
 
@@ -43,14 +44,10 @@ class Evaluation(NamedTuple):
 
 def resolve_device(name: str) -> torch.device:
     """Return the device of that name, or fail if this machine has none such; auto is CUDA where there is any."""
-    if name == "auto":
-        name = "cuda" if torch.cuda.is_available() else "cpu"
-    device = torch.device(name)
-    if device.type == "cuda":
-        count = torch.cuda.device_count() if torch.cuda.is_available() else 0
-        if (device.index or 0) >= count:
-            raise bad("device", name, "a CUDA device of this machine", f"{count} of them")
-    return device
+    present = torch.cuda.is_available()
+    if name == "cuda" and not present:
+        raise bad("device", name, "a CUDA device of this machine", "none")
+    return torch.device("cuda" if present and name != "cpu" else "cpu")
 
 
 class FoldedNet:
@@ -147,7 +144,8 @@ class Evaluator:
             raise bad("evaluator", "shape of the network", tuple(game.shape), tuple(model.shape))
         self.game = game
         self.device = torch.device(device)
-        self.chunk = CHUNKS[self.device.type]
+        self.chunk = CHUNK if self.device.type == "cpu" else CHUNK_OF_GPU
+        self._synchronize = torch.get_device_module(self.device).synchronize  # nothing to do on a processor
         self.value_head = model.config.value
         self.network = FoldedNet(model, self.chunk, self.device)
         self.calls = 0
@@ -170,7 +168,7 @@ class Evaluator:
         outcomes = torch.empty(chunks, heads, outputs, self.chunk, device=self.device)
         boards.flatten(0, 1)[:count] = self.game.encode(states).flatten(1)
         boards = boards.transpose(1, 2).contiguous()
-        with _one_thread(self.device):
+        with _one_thread():
             for piece in range(chunks):
                 self.network(boards[piece], policy[piece], outcomes[piece])
         barred = torch.ones(count, actions, dtype=torch.bool, device=self.device).scatter_(1, moves, False)
@@ -185,16 +183,12 @@ class Evaluator:
         self.positions += count
         return Evaluation(prior, value, reward)
 
-    def _synchronize(self) -> None:
-        if self.device.type == "cuda":
-            torch.cuda.synchronize(self.device)
-
 
 @contextmanager
-def _one_thread(device: torch.device) -> Iterator[None]:
-    """Leave the products inside to one thread of the processor."""
+def _one_thread() -> Iterator[None]:
+    """Leave the products inside to one thread of the processor, if it is there that they are computed."""
     before = torch.get_num_threads()
-    if device.type != "cpu" or before == 1:
+    if before == 1:
         yield
         return
     torch.set_num_threads(1)

@@ -8,6 +8,8 @@ Targets are triples whatever the head; a triple of zeros stands for no target.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -22,16 +24,12 @@ def outputs(network: Network) -> int:
 
 def to_wdl(kind: str, output: Tensor) -> Tensor:
     """Return the triples [..., 3] that a head's outputs [..., K] stand for; v becomes one without draws."""
-    if kind == "wdl":
-        return output.softmax(-1)
-    return wdl.from_expectation((output.softmax(-1) * points(output.shape[-1], output)).sum(-1).clamp(-1, 1))
+    return _TO_WDL[kind](output.softmax(-1))
 
 
 def loss(kind: str, output: Tensor, target: Tensor) -> Tensor:
     """Return the loss [n] of a head's outputs [n, K] for target triples [n, 3]."""
-    if kind == "wdl":
-        return -(target * output.log_softmax(-1)).sum(-1)
-    return -(two_hot(wdl.expectation(target), output.shape[-1]) * output.log_softmax(-1)).sum(-1)
+    return -(_TARGETS[kind](target, output.shape[-1]) * output.log_softmax(-1)).sum(-1)
 
 
 def points(count: int, like: Tensor) -> Tensor:
@@ -46,3 +44,13 @@ def two_hot(value: Tensor, count: int) -> Tensor:
     upper = (place - below)[:, None]
     spread = torch.zeros(len(value), count, dtype=value.dtype, device=value.device)
     return spread.scatter(1, below[:, None], 1 - upper).scatter(1, below[:, None] + 1, upper)
+
+
+_TO_WDL: dict[str, Callable[[Tensor], Tensor]] = {
+    "wdl": lambda chance: chance,
+    "support": lambda chance: wdl.from_expectation((chance * points(chance.shape[-1], chance)).sum(-1).clamp(-1, 1)),
+}
+_TARGETS: dict[str, Callable[[Tensor, int], Tensor]] = {
+    "wdl": lambda target, count: target,
+    "support": lambda target, count: two_hot(wdl.expectation(target), count),
+}

@@ -17,12 +17,14 @@ from pathlib import Path
 import pandas as pd
 from tabulate import tabulate
 
-from probzero import files
+from probzero import config, files
 from probzero.errors import bad
+from probzero.report.same_files import is_cost
 from probzero.report.tables import TRAINING
 from probzero.tables import read_table
 
 CONFIGURATION = "config.json"  # in the folder of a run, beside its seeds
+COSTS_TABLE = "costs.csv"
 LAST = 5  # iterations whose mean stands for "final": one iteration alone is noisy
 OK, DIFFERS = "ok", "differs"
 INFORMATION, SAME, OTHER = "information", "same bytes", "other bytes"  # shown, not judged
@@ -60,9 +62,9 @@ TOLERANCES = {
     "reward_accuracy": Tolerance("absolute", 0.03, "as policy_agreement"),
     "games": Tolerance("absolute", 0, "set by the configuration, not by chance"),
     "mean_plies": Tolerance("absolute", 0.5, "games differ, their lengths little: the board fills up"),
-    "cache_hit_share": Tolerance("absolute", 0.05, "depends on how alike the games are, and so on the network"),
 }  # fmt: skip
-SPEEDS = ("leaf_evaluations_per_second", "network_share")  # tell of the machine: shown, not judged
+# These tell of the machine and of the cache: shown, not judged.
+COSTS = ("leaf_evaluations_per_second", "network_share", "cache_hit_share")
 
 
 def check(new_dir: str | Path, reference_dir: str | Path) -> pd.DataFrame:
@@ -77,7 +79,7 @@ def check(new_dir: str | Path, reference_dir: str | Path) -> pd.DataFrame:
     rows = [("", *_configuration(new_dir, reference_dir))]
     for seed in seeds:
         new, reference = new_dir / seed / "tables", reference_dir / seed / "tables"
-        parts = [part(new, reference) for part in (_training, _selfplay, _tournament, _truth, _bytes)]
+        parts = [part(new, reference) for part in (_training, _selfplay, _costs, _tournament, _truth, _bytes)]
         rows += [(seed.removeprefix("seed"), *row) for part in parts for row in part]
     return pd.DataFrame(rows, columns=COLUMNS)
 
@@ -98,21 +100,18 @@ Row = tuple[str, str, str, str, str]
 
 
 def _configuration(new: Path, reference: Path) -> Row:
-    here, there = (configuration_hash(files.read_json(folder / CONFIGURATION)) for folder in (new, reference))
+    here, there = (
+        configuration_hash(files.read_json(folder / CONFIGURATION, config.KIND)) for folder in (new, reference)
+    )
     return ("configuration", here, there, "equal", OK if here == there else DIFFERS)
 
 
 def configuration_hash(configuration: dict) -> str:
-    """Return a short hash of all settings but devices and threads, which say where to compute, not what."""
+    """Return a short hash of all settings that can change a result."""
     if not isinstance(configuration, dict):
         raise bad("configuration", CONFIGURATION, "an object", type(configuration).__name__)
-    kept = {
-        name: {key: value for key, value in part.items() if key not in ("device", "threads")}
-        if isinstance(part, dict)
-        else part
-        for name, part in configuration.items()
-    }
-    return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:12]
+    prints = config.fingerprints(configuration, configuration.keys())
+    return hashlib.sha256(json.dumps(prints, sort_keys=True).encode()).hexdigest()[:12]
 
 
 def _training(new: Path, reference: Path) -> Iterator[Row]:
@@ -125,12 +124,16 @@ def _training(new: Path, reference: Path) -> Iterator[Row]:
 
 
 def _selfplay(new: Path, reference: Path) -> Iterator[Row]:
-    names = ("games", "mean_plies", "cache_hit_share", *SPEEDS)
-    first, second = (read_table(folder / "selfplay.csv", dict.fromkeys(names, float)) for folder in (new, reference))
+    columns = dict.fromkeys(("games", "mean_plies"), float)
+    first, second = (read_table(folder / "selfplay.csv", columns) for folder in (new, reference))
     yield _near("games", "self-play games", first["games"].sum(), second["games"].sum())
-    for name in ("mean_plies", "cache_hit_share"):
-        yield _near(name, f"final {name}", first[name].tail(LAST).mean(), second[name].tail(LAST).mean())
-    for name in SPEEDS:
+    plies = (table["mean_plies"].tail(LAST).mean() for table in (first, second))
+    yield _near("mean_plies", "final mean_plies", *plies)
+
+
+def _costs(new: Path, reference: Path) -> Iterator[Row]:
+    first, second = (read_table(folder / COSTS_TABLE, dict.fromkeys(COSTS, float)) for folder in (new, reference))
+    for name in COSTS:
         yield (f"mean {name}", _number(first[name].mean()), _number(second[name].mean()), "", INFORMATION)
 
 
@@ -196,7 +199,7 @@ def _near(name: str, label: str, new: float, reference: float) -> Row:
 
 
 def _bytes(new: Path, reference: Path) -> Iterator[Row]:
-    for path in sorted(reference.glob("*.csv")):
+    for path in sorted(path for path in reference.glob("*.csv") if not is_cost(Path(path.name))):
         here, there = (_digest(found) for found in (new / path.name, path))
         yield (f"bytes of {path.name}", here, there, "", SAME if here == there else OTHER)
 

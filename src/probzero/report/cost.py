@@ -1,7 +1,7 @@
 """How the cores' time of a run was spent, and what of it the workflow itself may have cost.
 
 A run of W seconds on K cores could do W·K seconds of work. Snakemake's benchmark files say how long each job took. Of
-self-play and training, the files they write say how long they were at work; the rest of those jobs is starting up and
+self-play and training, the files in costs/ say how long they were at work; the rest of those jobs is starting up and
 reading. A core may be without a job because Snakemake is slow or because every job that is left waits for another: an
 iteration cannot be trained before the last one was. So the run's time in which no network was trained bounds what
 scheduling can have cost; jobs that go before and after all training, and waiting for a free core, are part of it.
@@ -9,12 +9,13 @@ scheduling can have cost; jobs that go before and after all training, and waitin
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pandas as pd
 
 from probzero.errors import bad
+from probzero.files import COSTS
+from probzero.report.tables import read_metrics
 
 KINDS = {"selfplay": "self-play", "train": "training", "match": "matches", "truth": "measuring against truth"}
 REST = "all other jobs"
@@ -41,7 +42,7 @@ def cost(results: Path, wall: float, cores: int) -> pd.DataFrame:
     available = wall * cores
     if not 0 < jobs <= available:
         raise bad("cost", results, f"jobs of {available:.0f} s at most ({cores} cores, {wall:.0f} s)", f"{jobs:.0f} s")
-    worked = _working(results, "selfplay/*/shard*.json") + _working(results, "training/*.json")
+    worked = sum(read_metrics(path, ["seconds"], COSTS)["seconds"] for path in results.glob("seed*/costs/*/*.json"))
     starting = max(0.0, sum(spent["self-play"]) + sum(spent["training"]) - worked)
     rows = [(name, len(seconds), sum(seconds)) for name, seconds in spent.items()]
     rows += [(STARTING, 0, starting), (WITHOUT_JOB, 0, available - jobs)]
@@ -56,8 +57,3 @@ def _seconds(path: Path) -> float:
         return float(pd.read_csv(path, sep="\t").s.iloc[0])
     except (AttributeError, IndexError, TypeError, ValueError) as error:
         raise bad("cost", path, "a benchmark file of Snakemake with a column s", error) from None
-
-
-def _working(results: Path, pattern: str) -> float:
-    """Return the seconds that the files of all seeds say were spent at work."""
-    return sum(float(json.loads(path.read_text())["seconds"]) for path in sorted(results.glob(f"seed*/{pattern}")))

@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from probzero.arena.elo import iteration_of
+from probzero.arena.names import iteration_of
+from probzero.origin import Origin
 from probzero.report import style
 
 
-def plot_elo(ratings: pd.DataFrame, path: Path) -> None:
+def plot_elo(ratings: pd.DataFrame, path: Path, made: Origin) -> None:
     """Elo by iteration. Band: 95 % of the difference from the anchor. Whiskers: 95 % against the mean of the field.
 
     Players that are not checkpoints are horizontal lines. Where the games bound a difference on one side only
@@ -52,10 +53,10 @@ def plot_elo(ratings: pd.DataFrame, path: Path) -> None:
         axes.set_ylabel(f"Elo relative to {anchor}")
         style.iterations_axis(axes)
         style.legend_above(axes, 1)
-        style.save(drawn, path)
+        style.save(drawn, path, made)
 
 
-def plot_win_rates(pairings: pd.DataFrame, players: Sequence[str], path: Path) -> None:
+def plot_win_rates(pairings: pd.DataFrame, players: Sequence[str], path: Path, made: Origin) -> None:
     """Matrix of scores in percent: row's player against column's; 50 is even, a draw counts one half."""
     scores = score_matrix(pairings, players)
     names = [short_name(player) for player in players]
@@ -77,10 +78,10 @@ def plot_win_rates(pairings: pd.DataFrame, players: Sequence[str], path: Path) -
         axes.set_xlabel("Opponent (iteration)")
         axes.set_ylabel("Player (iteration)")
         drawn.colorbar(image, ax=axes, label="Score of the row's player (%)", shrink=0.85, ticks=range(0, 101, 25))
-        style.save(drawn, path)
+        style.save(drawn, path, made)
 
 
-def plot_training(training: pd.DataFrame, path: Path) -> None:
+def plot_training(training: pd.DataFrame, path: Path, made: Origin) -> None:
     """Losses and accuracies by iteration, each head in one colour on both sides."""
     heads = {"Policy": (style.BLUE, "o"), "Value": (style.VERMILION, "s"), "Reward": (style.GREEN, "^")}
     losses = dict(zip(("policy_loss", "value_loss", "reward_loss"), heads, strict=True))
@@ -96,25 +97,45 @@ def plot_training(training: pd.DataFrame, path: Path) -> None:
         right.set_ylabel("Agreement with the target (%)")
         right.set_ylim(top=100)
         drawn.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=3)
-        style.save(drawn, path)
+        style.save(drawn, path, made)
 
 
-def plot_selfplay(selfplay: pd.DataFrame, path: Path) -> None:
+def plot_selfplay(selfplay: pd.DataFrame, path: Path, made: Origin) -> None:
+    """Games of self-play by iteration: who won them; how many are different, and how many moves were solved."""
+    with style.figure(style.DOUBLE, 2.5, columns=2) as (drawn, (left, right)):
+        for axes, column, whole, label, colour, marker in (
+            (left, "first_wins", "games", "First wins", style.BLUE, "o"),
+            (left, "draws", "games", "Draws", style.GREEN, "^"),
+            (left, "second_wins", "games", "Second wins", style.VERMILION, "s"),
+            (right, "distinct_games", "games", "Different games", style.BLUE, "o"),
+            (right, "exhausted_roots", "moves", "Moves solved by search", style.ORANGE, "s"),
+        ):
+            _line(axes, selfplay["iteration"], 100 * selfplay[column] / selfplay[whole], colour, marker, label)
+        for axes, columns in ((left, 3), (right, 2)):
+            style.iterations_axis(axes)
+            axes.set_ylim(-3, 103)  # lines at 0 and at 100 are whole
+            style.legend_above(axes, columns)
+        left.set_ylabel("Games of self-play (%)")
+        right.set_ylabel("Share (%)")
+        style.save(drawn, path, made)
+
+
+def plot_costs(costs: pd.DataFrame, path: Path, made: Origin) -> None:
     """Throughput of self-play by iteration: evaluations per second, and where time and evaluations went."""
     with style.figure(style.DOUBLE, 2.5, columns=2) as (drawn, (left, right)):
-        iteration = selfplay["iteration"]
+        iteration = costs["iteration"]
         rates = {"leaf_evaluations_per_second": "All leaves", "network_evaluations_per_second": "Sent to the network"}
         shares = {"network_share": "Time in the network", "cache_hit_share": "Leaves from the cache"}
         for axes, columns, scale in ((left, rates, 1e-3), (right, shares, 100)):
             for (column, label), colour, marker in zip(columns.items(), (style.BLUE, style.ORANGE), "os", strict=True):
-                _line(axes, iteration, scale * selfplay[column], colour, marker, label)
+                _line(axes, iteration, scale * costs[column], colour, marker, label)
             style.iterations_axis(axes)
             axes.set_ylim(bottom=0)
             style.legend_above(axes, 2)
         left.set_ylabel("Evaluations (thousand/s)")
         right.set_ylabel("Share (%)")
         right.set_ylim(0, 100)
-        style.save(drawn, path)
+        style.save(drawn, path, made)
 
 
 def score_matrix(pairings: pd.DataFrame, players: Sequence[str]) -> np.ndarray:

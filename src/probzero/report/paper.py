@@ -10,12 +10,14 @@ import os
 from pathlib import Path
 from typing import Any
 
+from probzero import files
 from probzero.errors import bad
 
 SOURCE = Path(__file__).parents[3] / "paper" / "paper.typ"
 TABLES = ("ratings", "differences", "pairings", "model", "truth", "errors", "calibration", "reliability", "perfect",
           "blunders", "selfplay", "training")  # fmt: skip
 FIGURES = ("elo", "truth", "errors", "reliability")
+FOLDERS = {"tables": "table", "figures": "figure"}  # kinds of the files in them
 STUDY_TABLES = ("final", "elo", "ablations", "accounting", "efficiency")
 STUDY_FIGURES = ("study_truth", "study_ablations")
 
@@ -42,6 +44,13 @@ def study_files(folder: Path) -> list[Path]:
     ]
 
 
+def kind_of(path: Path) -> str:
+    """Return what kind of file stands at a path that the paper reads."""
+    if path.parent.name in FOLDERS:
+        return FOLDERS[path.parent.name]
+    return {"config.json": "configuration", "positions.csv": "evaluation set", "ceiling.json": "metrics"}[path.name]
+
+
 def settings(folder: Path, seed: int, study: Path | None = None) -> dict[str, Any]:
     """Return what typst has to be told. Fonts are those inside typst, so that the bytes are the same everywhere.
 
@@ -58,9 +67,12 @@ def compile_pdf(folder: Path, seed: int, study: Path | None = None) -> bytes:
     """Return the paper of a run; the same files give the same bytes."""
     import typst  # here, because the Snakefile does without it
 
-    for path in [SOURCE, *run_files(folder, seed), *(study_files(study) if study else [])]:
-        if not path.is_file():
-            raise bad("paper", path, "a file", "nothing")
+    if not SOURCE.is_file():
+        raise bad("paper", SOURCE, "a file", "nothing")
+    for path in run_files(folder, seed):
+        files.read(path, kind_of(path), seed=None if path.parent == folder else seed)
+    for path in study_files(study) if study else []:
+        files.read(path, kind_of(path))
     try:
         return typst.compile(**settings(folder, seed, study), format="pdf")
     except typst.TypstError as error:  # a table that lacks a row or a column

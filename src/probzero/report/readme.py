@@ -15,7 +15,7 @@ from typing import NamedTuple
 import pandas as pd
 from tabulate import tabulate
 
-from probzero import files
+from probzero import config, files
 from probzero.errors import bad
 from probzero.report.study.inputs import RAW
 from probzero.study import ABLATION, REFERENCE, ROLES, Description, descriptions
@@ -43,7 +43,7 @@ def rewritten(text: str, results: Path, where: object) -> str:
 def _expected(results: Path) -> str:
     """What a run at the default scale should give: the reference run's numbers."""
     folder = results / "reference" / "laptop"
-    settings = files.read_json(folder / "config.json")
+    settings = files.read_json(folder / "config.json", config.KIND)
     names = ("differences", "truth", "perfect", "blunders", "efficiency")
     tables = {name: read_table(folder / "seed0" / "tables" / f"{name}.csv", {}) for name in names}
     truth = tables["truth"][tables["truth"]["source"] == "all"]
@@ -96,8 +96,7 @@ def _study(results: Path, roles: Collection[str]) -> str:
     label = next(found.label for found in study.described.values() if found.role == REFERENCE)
 
     def row(name: str) -> tuple[str, ...]:
-        spent = _one(study.accounting, variant=name)
-        learns = spent["games"] > 0
+        learns, spent = _one(study.accounting, variant=name)["games"] > 0, study.cost_of(name)
         return (
             f"`{name}`",
             *(_share(_found(study.final, variant=name, particles=budget)) for budget in (RAW, study.largest)),
@@ -143,6 +142,7 @@ class _StudyTables(NamedTuple):
     final: pd.DataFrame
     elo: pd.DataFrame
     accounting: pd.DataFrame
+    costs: pd.DataFrame
 
     @classmethod
     def read(cls, folder: Path) -> _StudyTables:
@@ -156,6 +156,10 @@ class _StudyTables(NamedTuple):
     @property
     def largest(self) -> int:
         return int(self.final["particles"].max())
+
+    def cost_of(self, name: str) -> Row:
+        """Return what a variant had cost in the end."""
+        return self.costs[self.costs["variant"] == name].sort_values("iteration").iloc[-1]
 
     def elo_of(self, name: str) -> str:
         return _signed(_one(self.elo, variant=name), "rating", "rating_low", "rating_high", 1, 0)

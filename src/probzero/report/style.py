@@ -6,6 +6,7 @@ Colours are those of Okabe and Ito, told apart by colour-blind readers; markers 
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +20,9 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import MaxNLocator
 
 from probzero import files
+from probzero.origin import Origin
 
+FIGURE = "figure"  # the kind of a file
 SINGLE, DOUBLE = 3.4, 7.0  # inches: one column, two columns
 DPI = 200
 
@@ -63,12 +66,15 @@ def figure(width: float, height: float, rows: int = 1, columns: int = 1) -> Iter
         yield drawn, list(axes.flat)
 
 
-def save(drawn: Figure, path: Path) -> None:
+def save(drawn: Figure, path: Path, made: Origin) -> None:
     """Write path.png and path.pdf, each whole or not at all; the same figure gives the same bytes: no dates inside."""
-    with files.replacing(path.with_suffix(".png")) as temporary:
-        drawn.savefig(temporary, format="png", dpi=DPI, metadata={"Software": None})
-    with files.replacing(path.with_suffix(".pdf")) as temporary:
-        drawn.savefig(temporary, format="pdf", metadata={"CreationDate": None})
+    for kind, options in (
+        ("png", {"dpi": DPI, "metadata": {"Software": None}}),
+        ("pdf", {"metadata": {"CreationDate": None}}),
+    ):
+        data = io.BytesIO()
+        drawn.savefig(data, format=kind, **options)
+        files.write(path.with_suffix(f".{kind}"), data.getvalue(), FIGURE, made)
 
 
 def iterations_axis(axes: Axes) -> None:

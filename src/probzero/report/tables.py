@@ -4,29 +4,31 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from tabulate import tabulate
 
-from probzero import files
+from probzero import files, origin
+from probzero.arena import names
 from probzero.errors import bad
-from probzero.tables import read_table, refuse
+from probzero.origin import Origin
+from probzero.tables import TABLE, read_table, refuse, write_csv
 
-PHASE_NAME = "discs"  # what the phase of a position counts
+if TYPE_CHECKING:
+    from probzero.games.base import Game
+
 PHASES_PER_BAND = 3
 TRAINING = (
     "iteration", "learning_rate", "samples", "window_positions", "steps", "policy_loss", "value_loss", "reward_loss",
-    "total_loss", "policy_agreement", "value_accuracy", "reward_accuracy", "gradient_norm", "seconds",
-    "samples_per_second",
+    "total_loss", "policy_agreement", "value_accuracy", "reward_accuracy", "gradient_norm",
 )  # fmt: skip
 SHARD_SUMS = (
-    "games", "moves", "leaf_evaluations", "network_evaluations", "network_calls", "cache_hits", "nodes", "samples",
-    "terminal_nodes", "first_wins", "draws", "second_wins", "distinct_games", "exhausted_roots", "seconds",
-    "network_seconds",
+    "games", "moves", "leaf_evaluations", "nodes", "samples", "terminal_nodes", "first_wins", "draws", "second_wins",
+    "distinct_games", "exhausted_roots",
 )  # fmt: skip
 MATCHES = {
     **dict.fromkeys(("first", "second", "opening_moves", "moves"), str),
@@ -34,47 +36,64 @@ MATCHES = {
 }
 
 
-def collect_training(paths: Iterable[str | Path]) -> pd.DataFrame:
-    """Return one row per iteration from the metrics that training left, ordered by iteration."""
-    table = pd.DataFrame([_metrics(path, TRAINING) for path in paths], columns=list(TRAINING))
-    check_once(table, ["iteration"], "training metrics")
+def collect_training(paths: Iterable[str | Path], **wanted: Any) -> pd.DataFrame:
+    """Return one row per iteration from the metrics that training left, ordered by iteration.
+
+    Here and below, `wanted` is what the origin of every file must be."""
+    return by_iteration(paths, TRAINING, "training metrics", **wanted)
+
+
+def collect_selfplay(paths: Iterable[str | Path], **wanted: Any) -> pd.DataFrame:
+    """Return one row per iteration, summed over its shards, ordered by iteration; games are distinct in their shard."""
+    keys = ("mean_plies", *SHARD_SUMS)
+    shards = by_shard(paths, keys, "self-play metrics", above_zero="leaf_evaluations", **wanted)
+    table = summed(shards.assign(mean_plies=shards["mean_plies"] * shards["games"]))
+    table["mean_plies"] /= table["games"]
+    return table
+
+
+def by_iteration(
+    paths: Iterable[str | Path], keys: Sequence[str], what: str, kind: str = files.METRICS, **wanted: Any
+) -> pd.DataFrame:
+    """Return these numbers of every file, one row per iteration, ordered by it; errors call the files `what`."""
+    table = pd.DataFrame([read_metrics(path, keys, kind, **wanted) for path in paths], columns=list(keys))
+    check_once(table, ["iteration"], what)
     return table.sort_values("iteration", ignore_index=True)
 
 
-def collect_selfplay(paths: Iterable[str | Path]) -> pd.DataFrame:
-    """Return one row per iteration, summed over its shards, ordered by iteration.
-
-    Shards run side by side, so rates add up: Σ_shard evaluations / seconds. `seconds` is the sum over shards, and
-    `distinct_games` counts games once per shard. Where there are fewer processors than shards the summed rates are
-    those of a machine with enough of them.
-    """
-    keys = ("iteration", "shard", "mean_plies", *SHARD_SUMS)
-    shards = pd.DataFrame([_metrics(path, keys) for path in paths], columns=list(keys))
-    check_once(shards, ["iteration", "shard"], "self-play metrics")
-    idle = shards.loc[(shards["seconds"] == 0) | (shards["leaf_evaluations"] == 0), "iteration"]
+def by_shard(
+    paths: Iterable[str | Path],
+    keys: Sequence[str],
+    what: str,
+    above_zero: str,
+    kind: str = files.METRICS,
+    **wanted: Any,
+) -> pd.DataFrame:
+    """Return these numbers of every file, one row per iteration and shard; all iterations have as many shards."""
+    keys = ["iteration", "shard", *keys]
+    shards = pd.DataFrame([read_metrics(path, keys, kind, **wanted) for path in paths], columns=keys)
+    check_once(shards, ["iteration", "shard"], what)
+    idle = shards.loc[shards[above_zero] == 0, "iteration"]
     if len(idle):
-        raise bad("self-play metrics", f"iteration {idle.iloc[0]}", "seconds and leaf_evaluations above 0", 0)
-    shards = shards.assign(
-        plies=shards["mean_plies"] * shards["games"],
-        leaf_evaluations_per_second=shards["leaf_evaluations"] / shards["seconds"],
-        network_evaluations_per_second=shards["network_evaluations"] / shards["seconds"],
-    )
-    groups = shards.groupby("iteration")
-    counts = groups.size()
+        raise bad(what, f"iteration {idle.iloc[0]}", f"{above_zero} above 0", 0)
+    counts = shards.groupby("iteration").size()
     if counts.nunique() > 1:
         short = counts.idxmin()
-        raise bad("self-play metrics", f"iteration {short}", f"{counts.max()} shards", int(counts.min()))
-    table = groups.sum().reset_index()
-    table.insert(1, "shards", counts.to_numpy())
-    table["mean_plies"] = table["plies"] / table["games"]
-    table["network_share"] = table["network_seconds"] / table["seconds"]
-    table["cache_hit_share"] = table["cache_hits"] / table["leaf_evaluations"]
-    return table.drop(columns=["shard", "plies"])
+        raise bad(what, f"iteration {short}", f"{counts.max()} shards", int(counts.min()))
+    return shards
 
 
-def read_matches(paths: Iterable[str | Path]) -> pd.DataFrame:
-    """Return the games of all files, refusing what is malformed, contradictory or incomplete."""
-    frames = [_read_match(Path(path)) for path in paths]
+def summed(shards: pd.DataFrame) -> pd.DataFrame:
+    """Return the sums over the shards of each iteration, with their number in the column `shards`."""
+    groups = shards.groupby("iteration")
+    table = groups.sum().drop(columns="shard").reset_index()
+    table.insert(1, "shards", groups.size().to_numpy())
+    return table
+
+
+def read_matches(paths: Iterable[str | Path], game: Game, **wanted: Any) -> pd.DataFrame:
+    """Return the games of all files, refusing what is malformed, contradictory, incomplete or against the rules."""
+    frames = [_read_match(Path(path), game, wanted) for path in paths]
     if not frames:
         raise bad("matches", "files", "one or more", "none")
     games = pd.concat(frames, ignore_index=True)
@@ -82,14 +101,13 @@ def read_matches(paths: Iterable[str | Path]) -> pd.DataFrame:
     return games
 
 
-def _read_match(path: Path) -> pd.DataFrame:
+def _read_match(path: Path, game: Game, wanted: dict[str, Any]) -> pd.DataFrame:
     """Read one player's games. Its name is the file's; each opening comes twice, with sides swapped."""
-    games = read_table(path, MATCHES)
-    if "margin" in games:  # not every game is won by one
-        games = read_table(path, {**MATCHES, "margin": int})
-    refuse(path, games, "result", ~games["result"].isin([1, 0, -1]), "1, 0 or -1")
-    if "margin" in games:
-        refuse(path, games, "margin", np.sign(games["margin"]) != games["result"], "the sign of result")
+    from probzero.games.records import check_results  # here, because it waits for torch
+
+    columns = {**MATCHES, **({"margin": int} if game.has_margin else {})}
+    games = read_table(path, columns, names.MATCHES, subject=path.stem, **wanted)
+    check_results(game, games, path)
     games = games[list(MATCHES)]
     refuse(path, games, "first", games["first"] == games["second"], "two different players")
     refuse(path, games, "second", (games[["first", "second"]] != path.stem).all(axis=1), f"a game of {path.stem}")
@@ -112,21 +130,28 @@ def check_once(table: pd.DataFrame, columns: list[str], what: str) -> None:
         raise bad(what, where, "once", "more than once")
 
 
-def _metrics(path: str | Path, keys: Iterable[str]) -> dict[str, Any]:
-    """Return the named metrics of a JSON file, every one a finite number of at least 0."""
-    found = files.read_json(path)
+def read_metrics(path: str | Path, keys: Iterable[str], kind: str = files.METRICS, **wanted: Any) -> dict[str, Any]:
+    """Return the named metrics of a JSON file, every one a finite number of at least 0.
+
+    Iteration and shard must be those of the file's origin."""
+    data, made = files.read_sealed(path, kind)
+    origin.expect(made, kind, path, **wanted)
+    found = files.parse_json(data, kind, path)
     if not isinstance(found, dict):
-        raise bad("metrics", path, "an object", type(found).__name__)
+        raise bad(kind, path, "an object", type(found).__name__)
     for key in keys:
         value = found.get(key, "nothing")
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
-            raise bad("metrics", f"{path}: {key}", "a number of at least 0", value)
+            raise bad(kind, f"{path}: {key}", "a number of at least 0", value)
+    for name in {"iteration", "shard"} & set(keys):
+        if getattr(made, name) != found[name]:
+            raise bad(kind, f"{path}: {name}", getattr(made, name), found[name])
     return {key: found[key] for key in keys}
 
 
-def write_table(table: pd.DataFrame, path: Path) -> None:
+def write_table(table: pd.DataFrame, path: Path, made: Origin) -> None:
     """Write a table as CSV, with six significant digits, and beside it as Markdown, rounded for reading."""
-    files.write_text(path, table.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
+    write_csv(path, table, TABLE, made, "%.6g")
     files.write_text(path.with_suffix(".md"), markdown(table) + "\n")
 
 

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from probzero.arena.elo import Ratings, fit, indices, iteration_of, quantile
+from probzero.arena.elo import Ratings, fit, indices, quantile
+from probzero.arena.names import iteration_of
 
 
 def tournament_tables(games: pd.DataFrame, players: Sequence[str]) -> dict[str, pd.DataFrame]:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
 from scipy.stats import norm
 
-from probzero.arena.elo import iteration_of
-from probzero.files import read_json
+from probzero.arena.names import iteration_of
+from probzero.origin import Origin
 from probzero.report import style
-from probzero.report.tables import PHASE_NAME, PHASES_PER_BAND
+from probzero.report.tables import PHASES_PER_BAND, read_metrics
 from probzero.report.tournament import wilson
-from probzero.tables import read_table
+from probzero.tables import read_table, refuse
 
 CEILING = "ceiling"
 ALL = "all"
@@ -26,6 +27,9 @@ CALIBRATION = {
     **dict.fromkeys(("mean_prediction", "frequency", "brier", "log_loss"), float),
 }
 PERFECT = {"opening": int, "result": int}
+BLUNDERS = (
+    "iteration", "games", "moves", "blunders", "blunders_per_game", "result_lost_per_game", "games_without_blunder",
+)  # fmt: skip
 THRESHOLDS = (0.95, 0.98)  # shares of exact results kept whose cost is told
 ROUNDING = 1e-9  # 570 of 600 reach 0.95 however their parts are summed
 NORMAL = float(norm.ppf(0.975))
@@ -33,31 +37,36 @@ HEADS = (("value", style.BLUE, "o"), ("reward", style.VERMILION, "s"))
 COLOURS = (style.ORANGE, style.BLUE, style.GREEN, style.PURPLE, style.VERMILION)
 
 
-def collect(paths: Iterable[str | Path], columns: Mapping[str, type]) -> pd.DataFrame:
-    """Return the rows of all files, which must have these columns and a player, with the iteration of each player."""
-    table = pd.concat([read_table(path, {"player": str, **columns}) for path in paths], ignore_index=True)
+def collect(paths: Iterable[Path], columns: Mapping[str, type], kind: str, **wanted: Any) -> pd.DataFrame:
+    """Return the rows of all files, which must have these columns and a player, with the iteration of each player.
+
+    The folder of a file has the player's name; `wanted` is what origins must be."""
+    columns = {"player": str, **columns}
+    parts = [read_table(path, columns, kind, subject=path.parent.name, **wanted) for path in paths]
+    for path, part in zip(paths, parts, strict=True):
+        refuse(path, part, "player", part["player"] != path.parent.name, path.parent.name, kind)
+    table = pd.concat(parts, ignore_index=True)
     numbers = [iteration_of(player) for player in table["player"]]
     return table.assign(iteration=pd.array(numbers, dtype="Int64"))
 
 
-def truth_tables(
-    files: Mapping[str, Sequence[Path]], selfplay: pd.DataFrame, training: pd.DataFrame
-) -> dict[str, pd.DataFrame]:
+def truth_tables(files: Mapping[str, Sequence[Path]], selfplay: pd.DataFrame, **wanted: Any) -> dict[str, pd.DataFrame]:
     """Return all tables by name, from the files of every network (kept, calibration, perfect) and of blunders."""
     kept, calibration, perfect = (
-        collect(files[kind], columns)
+        collect(files[kind], columns, kind, **wanted)
         for kind, columns in (("kept", KEPT), ("calibration", CALIBRATION), ("perfect", PERFECT))
     )
+    counted = [read_metrics(path, BLUNDERS, "blunders", **wanted) for path in files["blunders"]]
     summary = kept_summary(kept, selfplay, [])
     learned = summary[(summary["source"] == ALL) & (summary["player"] != CEILING)]
     return {
         "truth": summary,
-        "efficiency": efficiency(learned, selfplay, training),
+        "efficiency": efficiency(learned),
         "errors": kept_summary(kept, selfplay, ["phase"]),
         "calibration": calibration_summary(calibration),
         "reliability": reliability(calibration, f"iteration-{kept['iteration'].max():04}"),
         "perfect": perfect_summary(perfect),
-        "blunders": pd.DataFrame([read_json(path) for path in files["blunders"]]).sort_values("iteration"),
+        "blunders": pd.DataFrame(counted).sort_values("iteration"),
     }
 
 
@@ -77,15 +86,12 @@ def kept_summary(kept: pd.DataFrame, selfplay: pd.DataFrame, by: list[str]) -> p
     return table.sort_values(["particles", "source", "iteration", *by], na_position="last", ignore_index=True)
 
 
-def efficiency(truth: pd.DataFrame, selfplay: pd.DataFrame, training: pd.DataFrame) -> pd.DataFrame:
+def efficiency(truth: pd.DataFrame) -> pd.DataFrame:
     """Return the first measured checkpoint of a run that reaches each threshold, by particles a move.
 
-    `truth` has one row for each iteration and budget (`kept_share`, `leaf_evaluations`). `seconds` are those of all
-    self-play and training before the checkpoint, one after another. Where no checkpoint reaches a threshold, what it
-    costs is empty.
+    `truth` has one row for each iteration and budget (`kept_share`, `leaf_evaluations`). Where no checkpoint reaches a
+    threshold, what it costs is empty.
     """
-    spent = selfplay.set_index("iteration")["seconds"].cumsum() + training.set_index("iteration")["seconds"].cumsum()
-    seconds = {0: 0.0, **spent.to_dict()}
     rows = []
     for particles, measured in truth.groupby("particles"):
         for threshold in THRESHOLDS:
@@ -94,9 +100,8 @@ def efficiency(truth: pd.DataFrame, selfplay: pd.DataFrame, training: pd.DataFra
             if len(reaching):
                 first = reaching.iloc[0]
                 row |= {"iteration": first["iteration"], "leaf_evaluations": first["leaf_evaluations"]}
-            rows.append({**row, "seconds": seconds.get(row["iteration"])})
-    whole = {name: "Int64" for name in ("iteration", "leaf_evaluations")}
-    return pd.DataFrame(rows).astype({**whole, "seconds": "float64"})
+            rows.append(row)
+    return pd.DataFrame(rows).astype({name: "Int64" for name in ("iteration", "leaf_evaluations")})
 
 
 def calibration_summary(calibration: pd.DataFrame) -> pd.DataFrame:
@@ -132,7 +137,7 @@ def perfect_summary(games: pd.DataFrame) -> pd.DataFrame:
     return summary
 
 
-def plot_truth(truth: pd.DataFrame, path: Path) -> None:
+def plot_truth(truth: pd.DataFrame, path: Path, made: Origin) -> None:
     """Share of kept results by iteration and by leaf evaluations, raw and searched; the ceiling is dotted."""
     table = truth[truth["source"] == ALL]
     checkpoints, ceiling = table[table["iteration"].notna()], table[table["player"] == CEILING]
@@ -153,10 +158,10 @@ def plot_truth(truth: pd.DataFrame, path: Path) -> None:
         handles, labels = panels[1].get_legend_handles_labels()
         drawn.legend(handles, labels, loc="outside upper center", ncols=3)
         panels[1].xaxis.set_major_locator(MaxNLocator(nbins=6))
-        style.save(drawn, path)
+        style.save(drawn, path, made)
 
 
-def plot_errors(errors: pd.DataFrame, path: Path) -> None:
+def plot_errors(errors: pd.DataFrame, path: Path, made: Origin, phase: str = "Phase") -> None:
     """Share of lost results by phase, in bands, for the last checkpoint, raw and searched, and the raw ceiling."""
     table = errors[errors["source"] == ALL]
     last = table[table["iteration"] == table["iteration"].max()]
@@ -169,12 +174,12 @@ def plot_errors(errors: pd.DataFrame, path: Path) -> None:
             axes.plot(band["phase"], band["lost"], color=colour, marker="o", label=name, clip_on=False)
         band = _lost_by_band(ceiling)
         axes.plot(band["phase"], band["lost"], color=style.GREY, linestyle=":", label="Exact labels, raw")
-        axes.set_xlabel(f"{PHASE_NAME.capitalize()} on the board (middle of bands of {PHASES_PER_BAND})")
+        axes.set_xlabel(f"{phase} (middle of bands of {PHASES_PER_BAND})")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_ylabel("Exact result lost (%)")
         axes.set_ylim(bottom=0)
         style.legend_above(axes, 2)
-        style.save(drawn, path)
+        style.save(drawn, path, made)
 
 
 def _lost_by_band(rows: pd.DataFrame) -> pd.DataFrame:
@@ -187,7 +192,7 @@ def _lost_by_band(rows: pd.DataFrame) -> pd.DataFrame:
     return (100 * pd.DataFrame({"lost": lost, "low": low, "high": high})).assign(phase=middle)
 
 
-def plot_reliability(table: pd.DataFrame, path: Path) -> None:
+def plot_reliability(table: pd.DataFrame, path: Path, made: Origin) -> None:
     """Observed frequency against predicted probability for the value and the reward head."""
     with style.figure(style.SINGLE, 3.2) as (drawn, (axes,)):
         axes.plot([0, 1], [0, 1], color=style.GREY, linestyle=":", label="Perfectly calibrated")
@@ -205,14 +210,14 @@ def plot_reliability(table: pd.DataFrame, path: Path) -> None:
         axes.set_ylabel("Observed frequency")
         axes.set_aspect("equal")
         axes.legend(loc="upper left")
-        style.save(drawn, path)
+        style.save(drawn, path, made)
 
 
-def plot_blunders(blunders: pd.DataFrame, path: Path) -> None:
+def plot_blunders(blunders: pd.DataFrame, path: Path, made: Origin) -> None:
     """Moves of self-play that gave the exact result away, by iteration."""
     with style.figure(style.SINGLE, 2.4) as (drawn, (axes,)):
         axes.plot(blunders["iteration"], blunders["blunders_per_game"], color=style.BLUE, marker="o", clip_on=False)
         axes.set_ylabel("Results given away per game")
         axes.set_ylim(bottom=0)
         style.iterations_axis(axes)
-        style.save(drawn, path)
+        style.save(drawn, path, made)

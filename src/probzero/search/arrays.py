@@ -37,12 +37,14 @@ class GraphArrays(NamedTuple):
     volume: np.ndarray
     first_edge: np.ndarray
     edge_count: np.ndarray
+    first_parent: np.ndarray
     search: np.ndarray
     net: np.ndarray
     edge_child: np.ndarray
     edge_policy: np.ndarray
     edge_action: np.ndarray
     edge_visits: np.ndarray
+    next_parent: np.ndarray
     game_key: np.ndarray
     scratch: np.ndarray
     rank_heads: np.ndarray

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from probzero.arms import ARMS, load
+from probzero.arms import ARMS
 from probzero.config import Search
 from probzero.errors import bad
 from probzero.games.base import Game
@@ -25,18 +25,20 @@ class SearchFactory:
         self.device = evaluator.device if evaluator is not None else torch.device("cpu")
         self.backend = choose_backend(game, self.device)
         self.evaluate: Evaluate = _nothing if evaluator is None else evaluator
-        if evaluator is None and ARMS[settings.algorithm].learns:
+        if evaluator is None and settings.arm.learns:
             without = " or ".join(name for name, arm in ARMS.items() if not arm.learns)
             raise bad("search", "search.algorithm", f"{without}, which needs no network", settings.algorithm)
         if evaluator is not None and settings.cache:
             self.evaluate = CachedEvaluation(evaluator, self.backend, capacity)
 
     def start(self, states: torch.Tensor, keys: torch.Tensor) -> GraphSearch:
-        """Return a search at states [G, W] of as many games; keys [G] are their roots of randomness."""
+        """Return a search at states [G, W] of as many games; keys [G] are their roots of randomness.
+
+        These may lie anywhere; what the search is given from then on, and what it gives, lies on its device."""
         graph = Graph(self.backend, len(states), self.capacity, self.setting, self.settings.transpositions)
         graph.game_key[:] = keys
-        search = load(ARMS[self.settings.algorithm].search)(graph, self.evaluate, self.settings)
-        search.start(torch.arange(len(states), device=self.device), states)
+        search = self.settings.arm.search_class(graph, self.evaluate, self.settings)
+        search.start(torch.arange(len(states), device=self.device), states.to(self.device))
         return search
 
 

@@ -5,6 +5,9 @@ equal positions of one game are one node, however they are reached, unless trans
 is evaluated, its edges are laid out side by side in order of falling prior and its children are entered as nodes; a
 child is *explored* when a simulation first takes its edge. Particles explore moves in order of prior, so that the
 explored edges of a node come first; MCTS explores them in any order.
+
+A node also knows the moves that lead to it, explored or not, as a list: each is written node·most_moves + slot + 1, so
+that it says both whose move it is and which edge; 0 ends the list.
 """
 
 from __future__ import annotations
@@ -62,12 +65,14 @@ class Graph:
         self.volume = backend.zeros(capacity, dtype=torch.int32)  # [M] particles waiting; 0 between batches
         self.first_edge = backend.zeros(capacity, dtype=torch.int64)  # [M]
         self.edge_count = backend.zeros(capacity, dtype=torch.int64)  # [M] legal moves; 0 at terminals
+        self.first_parent = backend.zeros(capacity, dtype=torch.int64)  # [M] where the list of moves to here begins
         self.search = backend.zeros(capacity, 2, 3)  # [M, 2, 3] value_search, value_target
         self.net = backend.zeros(capacity, 2, 3)  # [M, 2, 3] value_net, reward_net
         self.edge_child = backend.zeros(edges, dtype=torch.int64)  # [E] child; ~child while unexplored
         self.edge_policy = backend.zeros(edges)  # [E] policy_search
         self.edge_action = backend.zeros(edges, dtype=torch.int16)  # [E]
         self.edge_visits = backend.zeros(edges, dtype=torch.int32)  # [E] particles that took the move
+        self.next_parent = backend.zeros(edges, dtype=torch.int64)  # [E] the next of the moves to the same child
         self.edge_child[NO_EDGE] = ~0
         self.edges = 1
         self.root = backend.zeros(games, dtype=torch.int64)  # [G]

@@ -8,7 +8,7 @@ import numpy as np
 
 from probzero import wdl
 from probzero.config import Config
-from probzero.games.base import Game
+from probzero.games.base import Game, list_moves
 from probzero.learning.dataset import Samples
 from probzero.learning.training import train
 from probzero.network.checkpoint import OptimizerState
@@ -18,6 +18,7 @@ from probzero.random_keys import key
 from probzero.truth.labels import Solver, check_solvable, keeps_result
 from probzero.truth.positions import from_random_play
 
+CEILING = "ceiling"  # what the network is called
 ROUNDS = 10  # steps of the learning-rate schedule
 
 
@@ -25,13 +26,15 @@ def exact_samples(game: Game, states: np.ndarray, threads: int) -> Samples:
     """Return samples of states [n, words] with exact values; all moves that keep the result share the policy."""
     check_solvable(game)
     labels = Solver(game, threads=threads).label(states, margins=False)
-    keeps = keeps_result(labels).astype(np.float32)
+    legal = game.legal(states)
+    moves, real = list_moves(legal, game.most_moves), np.arange(game.most_moves) < legal.sum(1, keepdims=True)
+    keeps = (np.take_along_axis(keeps_result(labels), moves, axis=1) & real).astype(np.float32)
     outcome = wdl.from_result(labels.result)
     ones = np.ones(len(states), dtype=np.float32)
     return Samples(
         states=states,
         policy=keeps / keeps.sum(1, keepdims=True),
-        mask=game.legal(states).astype(np.float32),
+        mask=real.astype(np.float32),
         value=outcome,
         reward=outcome,
         valid=ones,

@@ -33,7 +33,7 @@ def searched_moves(
     """Return the actions [n] chosen after each number of batches (rising) of one search from every state [n, words]."""
     keys = torch.tensor([key("truth", seed, *state) for state in states.tolist()])
     search = factory.start(states, keys)
-    games = torch.arange(len(states), device=states.device)
+    games = torch.arange(len(states), device=factory.device)
     chosen, done = [], 0
     for count in batches:
         search.run(games, particles, count - done, done)

@@ -6,16 +6,18 @@ A position is *decisive* if some legal move gives the game-theoretic result away
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from probzero.errors import bad
+from probzero.errors import ProbZeroError
 from probzero.games.base import Game
 from probzero.games.random_play import play_by_seed
-from probzero.tables import read_table
+from probzero.tables import read_table, refuse
 from probzero.truth.labels import Solver, check_solvable, decisive, keeps_result
 
+KIND = "evaluation set"
 COLUMNS = {
     "source": str,
     "phase": int,
@@ -64,15 +66,24 @@ def labelled(game: Game, states: np.ndarray, source: str, threads: int) -> pd.Da
     )
 
 
-def read_positions(path: str | Path, game: Game) -> pd.DataFrame:
-    """Read an evaluation set, verifying columns, positions and moves."""
-    table = read_table(path, COLUMNS, "evaluation set")[list(COLUMNS)]
-    keeping, losing = move_masks(game, table.keeping), move_masks(game, table.losing)
-    legal = game.legal(states_of(game, table))
-    wrong = np.flatnonzero(((keeping | losing) != legal).any(1) | (keeping & losing).any(1) | ~keeping.any(1))
-    if len(wrong):
-        raise bad("evaluation set", f"{path}, row {wrong[0] + 1}", "the legal moves of the position", "others")
+def read_positions(path: str | Path, game: Game, **wanted: Any) -> pd.DataFrame:
+    """Read an evaluation set, verifying columns, positions and moves; `wanted` is what its origin must be."""
+    table = read_table(path, COLUMNS, KIND, **wanted)[list(COLUMNS)]
+    try:
+        keeping, losing = move_masks(game, table.keeping), move_masks(game, table.losing)
+        states = states_of(game, table)
+    except ProbZeroError as error:
+        raise ProbZeroError(f"{KIND}: {path}: {error}") from None
+    wrong = ((keeping | losing) != game.legal(states)).any(1) | (keeping & losing).any(1) | ~keeping.any(1)
+    _refuse(path, table, "keeping", wrong, "with losing, the legal moves of the position")
+    _refuse(path, table, "phase", table.phase != game.phase(states), "the phase of the position")
+    _refuse(path, table, "result", ~table.result.isin([1, 0, -1]), "1, 0 or -1")
+    _refuse(path, table, "decisive", table.decisive != losing.any(1), "1 if a move loses the result, else 0")
     return table
+
+
+def _refuse(path: str | Path, table: pd.DataFrame, column: str, wrong: Any, expected: str) -> None:
+    refuse(Path(path), table, column, pd.Series(wrong), expected, KIND)
 
 
 def states_of(game: Game, positions: pd.DataFrame) -> np.ndarray:

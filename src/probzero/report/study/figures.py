@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
+from probzero.origin import Origin
 from probzero.report import style
 from probzero.report.study.inputs import RAW, Results
 from probzero.study import ABLATION
@@ -21,18 +22,55 @@ LOOKS = ((style.BLUE, "o"), (style.VERMILION, "s"), (style.GREEN, "^"), (style.P
          (style.SKY, "P"), (style.BLACK, "X"), (style.GREY, "<"))  # fmt: skip
 ROW = 0.19  # inches of height of a row of text
 MEAN = "Mean, 95 % over seeds"
+
+
+class Axis(NamedTuple):
+    """What curves are drawn by: a column, in units of `unit`."""
+
+    column: str
+    unit: float
+    label: str
+
+
+LEAVES = Axis("leaf_evaluations", 1e6, "Leaf evaluations in self-play (millions)")
 _SEED: dict[str, Any] = {"color": "#A6A6A6", "marker": "o", "markersize": 2, "linestyle": "none"}
 
 
-def plot_truth(found: Results, curves: pd.DataFrame, path: Path) -> None:
-    """Curves of the systems, each with its interval."""
-    systems = [name for name in found.described if name not in found.having(ABLATION)]
-    _plot_curves(found, curves, systems, systems, path)
+def plot_truth(found: Results, curves: pd.DataFrame, path: Path, made: Origin) -> None:
+    """Curves of the systems by leaf evaluations, each with its interval."""
+    _plot_curves(found, curves, _systems(found), _systems(found), LEAVES, path, made)
 
 
-def plot_variants(found: Results, curves: pd.DataFrame, path: Path) -> None:
+def plot_variants(found: Results, curves: pd.DataFrame, path: Path, made: Origin) -> None:
     """Curves of the reference, with its interval, and of its ablations, without."""
-    _plot_curves(found, curves, [found.reference, *found.having(ABLATION)], [found.reference], path)
+    _plot_curves(found, curves, _ablated(found), [found.reference], LEAVES, path, made)
+
+
+def plot_costs(found: Results, curves: pd.DataFrame, costs: pd.DataFrame, path: Path, made: Origin) -> None:
+    """Curves of the systems by time, each with its interval."""
+    _plot_curves(found, _timed(curves, costs), _systems(found), _systems(found), _time_axis(costs), path, made)
+
+
+def plot_variants_costs(found: Results, curves: pd.DataFrame, costs: pd.DataFrame, path: Path, made: Origin) -> None:
+    """Curves of the reference and of its ablations by time."""
+    _plot_curves(found, _timed(curves, costs), _ablated(found), [found.reference], _time_axis(costs), path, made)
+
+
+def _systems(found: Results) -> list[str]:
+    return [name for name in found.described if name not in found.having(ABLATION)]
+
+
+def _ablated(found: Results) -> list[str]:
+    return [found.reference, *found.having(ABLATION)]
+
+
+def _timed(curves: pd.DataFrame, costs: pd.DataFrame) -> pd.DataFrame:
+    return curves.merge(costs[["variant", "iteration", "seconds"]])
+
+
+def _time_axis(costs: pd.DataFrame) -> Axis:
+    unit, seconds = ("minutes", 60.0) if costs["seconds"].max() < 3 * 3600 else ("hours", 3600.0)
+    return Axis("seconds", seconds, f"Self-play and training ({unit})")
 
 
 def _plot_curves(
@@ -40,27 +78,23 @@ def _plot_curves(
     curves: pd.DataFrame,
     names: Sequence[str],
     banded: Sequence[str],
+    across: Axis,
     path: Path,
+    made: Origin,
 ) -> None:
-    """Share of kept results, raw and with the largest budget, by evaluations and by time.
+    """Share of kept results, raw and with the largest budget, by what was spent.
 
     A variant without checkpoints to learn from is a dotted line across.
     """
     largest = int(curves["particles"].max())
     budgets = {RAW: "Raw policy", largest: f"{largest} particles a move"}
-    unit, seconds = ("minutes", 60.0) if curves["seconds"].max() < 3 * 3600 else ("hours", 3600.0)
-    scales = {"leaf_evaluations": 1e6, "seconds": seconds}
-    costs = {
-        "leaf_evaluations": "Leaf evaluations in self-play (millions)",
-        "seconds": f"Self-play and training ({unit})",
-    }
-    with style.figure(style.DOUBLE, 4.8, rows=2, columns=2) as (drawn, panels):
-        for axes, (budget, cost) in zip(panels, ((budget, cost) for budget in budgets for cost in costs), strict=True):
+    with style.figure(style.DOUBLE, 2.9, columns=2) as (drawn, panels):
+        for axes, (budget, title) in zip(panels, budgets.items(), strict=True):
             for number, name in enumerate(names):
                 rows = curves[(curves["variant"] == name) & (curves["particles"] == budget)]
-                _curve(axes, rows, rows[cost] / scales[cost], number, found.label(name), name in banded)
-            axes.set_title(budgets[budget])
-            axes.set_xlabel(costs[cost])
+                _curve(axes, rows, rows[across.column] / across.unit, number, found.label(name), name in banded)
+            axes.set_title(title)
+            axes.set_xlabel(across.label)
             axes.set_ylabel("Exact result kept (%)")
             axes.set_ylim(top=min(100, axes.get_ylim()[1]))
             axes.xaxis.set_major_locator(_ticks(6))
@@ -70,7 +104,7 @@ def _plot_curves(
         drawn.legend(
             [*handles, band], [*texts, "95 % over seeds"], loc="outside upper center", ncols=4, handlelength=2.6
         )
-        style.save(drawn, path)
+        style.save(drawn, path, made)
 
 
 def _curve(axes: Axes, rows: pd.DataFrame, x: pd.Series, number: int, name: str, banded: bool) -> None:
@@ -87,7 +121,7 @@ def _curve(axes: Axes, rows: pd.DataFrame, x: pd.Series, number: int, name: str,
         axes.plot(x, 100 * rows["share"], line, color=colour, marker=marker, markevery=every, label=name)
 
 
-def plot_ablations(found: Results, ablations: pd.DataFrame, path: Path) -> None:
+def plot_ablations(found: Results, ablations: pd.DataFrame, path: Path, made: Origin) -> None:
     """What is lost without each idea: reference less ablation on raw and on searched shares, grouped by idea."""
     group = (ablations["idea"] != ablations["idea"].shift()).cumsum().to_numpy(int) - 1  # 0, 1, …
     heights = (np.arange(len(ablations)) + 1.3 * group + 1).tolist()  # a heading before each group
@@ -113,10 +147,10 @@ def plot_ablations(found: Results, ablations: pd.DataFrame, path: Path) -> None:
                 transform=panels[0].get_yaxis_transform(),
             )  # fmt: skip
         drawn.legend([_whiskers(style.BLACK)], [MEAN], loc="outside upper center")
-        style.save(drawn, path)
+        style.save(drawn, path, made)
 
 
-def plot_elo(found: Results, elo: pd.DataFrame, path: Path) -> None:
+def plot_elo(found: Results, elo: pd.DataFrame, path: Path, made: Origin) -> None:
     """Elo relative to the reference, and each seed as a small dot; players that do not learn have their own scale."""
     zero = found.rated(found.reference)["rating"].mean()
     ranked = elo.sort_values("rating", ascending=False)
@@ -137,7 +171,7 @@ def plot_elo(found: Results, elo: pd.DataFrame, path: Path) -> None:
             axes.set_xlabel(f"Elo relative to {found.label(found.reference)}")
         keys = [_whiskers(style.VERMILION), Line2D([], [], **_SEED)]
         drawn.legend(keys, [MEAN, "Each seed"], loc="outside upper center", ncols=2)
-        style.save(drawn, path)
+        style.save(drawn, path, made)
 
 
 def _interval(name: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""What the variants of a study left behind, checked: shares of kept results, costs and ratings of every seed."""
+"""What the variants of a study left behind, checked: shares of kept results, work, costs and ratings of every seed."""
 
 from __future__ import annotations
 
@@ -11,23 +11,25 @@ from typing import cast
 import numpy as np
 import pandas as pd
 
+from probzero import files
 from probzero.errors import bad
 from probzero.report.study import statistics
-from probzero.report.tables import PHASE_NAME, PHASES_PER_BAND, check_once
+from probzero.report.tables import PHASES_PER_BAND, check_once
 from probzero.study import REFERENCE, ROLES, Description
-from probzero.tables import read_table
+from probzero.tables import TABLE, parse_table, refuse
 
+MEASURED = "measures"  # the kind of a file
 RAW = 0  # particles a move of the policy alone
-COSTS = (
-    "games", "moves", "leaf_evaluations", "network_evaluations", "network_calls", "cache_hits", "samples_seen",
-    "selfplay_seconds", "training_seconds",
-)  # fmt: skip
+WORK = ("games", "moves", "leaf_evaluations", "samples_seen")  # the same wherever it is done
+COSTS = ("network_evaluations", "network_calls", "cache_hits", "selfplay_seconds", "training_seconds")
 CHECKPOINT = ["variant", "particles", "iteration"]
+SPENT = ["variant", "iteration", "seed"]
 MEASURES: dict[str, type] = {
     "variant": str,
     **dict.fromkeys(("particles", "iteration", "seed", "phase"), int),
-    **dict.fromkeys(("positions", "kept", *COSTS), float),
+    **dict.fromkeys(("positions", "kept", *WORK), float),
 }
+COSTS_COLUMNS: dict[str, type] = {"variant": str, "iteration": int, "seed": int, **dict.fromkeys(COSTS, float)}
 RATINGS: dict[str, type] = {"seed": int, "player": str, "rating": float, "standard_error": float}
 
 
@@ -51,7 +53,8 @@ class Results:
     described: dict[str, Description]  # the variants, in the order in which they are shown, the reference first
     seeds: tuple[int, ...]
     shares: dict[tuple[str, int, int], Shares]  # by variant, particles and iteration
-    costs: pd.DataFrame  # one row per variant, iteration and seed, ordered by them
+    work: pd.DataFrame  # before each checkpoint; one row per variant, iteration and seed, ordered by them
+    costs: pd.DataFrame  # the same of what depends on the machine and the cache, with `seconds`, the sum of both times
     ratings: pd.DataFrame  # one row per player and seed, players in order: variants, then anchors
 
     @property
@@ -78,13 +81,9 @@ class Results:
         numbers = self.checkpoints(variant, particles)
         return self.shares[variant, particles, numbers[-1]] if numbers else None
 
-    def cost(self, variant: str, iteration: int) -> pd.DataFrame:
-        """Return what a checkpoint had cost, one row per seed."""
-        return self.costs[(self.costs["variant"] == variant) & (self.costs["iteration"] == iteration)]
-
     def learns(self, variant: str) -> bool:
         """Return whether there is a checkpoint after the first: anchors and plain search have none."""
-        return bool((self.costs.loc[self.costs["variant"] == variant, "iteration"] > 0).any())
+        return bool((self.work.loc[self.work["variant"] == variant, "iteration"] > 0).any())
 
     @property
     def largest(self) -> int:
@@ -98,31 +97,45 @@ class Results:
         return self.ratings[self.ratings["player"] == player]
 
 
-def read_results(measures: Iterable[Path], ratings: Iterable[Path], described: Mapping[str, Description]) -> Results:
-    """Read the measures of every variant and seed and the ratings of every seed; refuse what does not fit together."""
-    table = _read("measures", measures, MEASURES, [*CHECKPOINT, "seed", "phase"])
-    rated = _read("ratings", ratings, RATINGS, ["player", "seed"])
+def read_results(
+    measures: Iterable[Path], costs: Iterable[Path], ratings: Iterable[Path], described: Mapping[str, Description]
+) -> Results:
+    """Read measures and costs of every variant and seed, ratings of every seed; refuse what does not fit together."""
+    table = _read(MEASURED, measures, MEASURES, [*CHECKPOINT, "seed", "phase"])
+    spent = _read(files.COSTS, costs, COSTS_COLUMNS, SPENT)
+    rated = _read(TABLE, ratings, RATINGS, ["player", "seed"])
     variants, found = _ordered(table["variant"].unique().tolist(), described), sorted(table["seed"].unique())
     players = list(dict.fromkeys([*variants, *rated["player"]]))
     table = table[table["positions"] > 0]
     _check_positions(table, next(iter(variants)))
     _check_ratings(rated, players, found)
+    work = _work(table)
     rank = rated["player"].map(players.index)
     return Results(
         described=variants,
         seeds=tuple(map(int, found)),
         shares=_shares(table, len(found)),
-        costs=_costs(table),
+        work=work,
+        costs=_costs(spent, work),
         ratings=rated.assign(rank=rank).sort_values(["rank", "seed"], ignore_index=True).drop(columns="rank"),
     )
 
 
-def _read(what: str, paths: Iterable[Path], columns: Mapping[str, type], unique: list[str]) -> pd.DataFrame:
-    """Read tables that must have these columns, and no row of `unique` twice."""
-    joined = pd.concat([read_table(path, columns, what)[list(columns)] for path in paths], ignore_index=True)
-    if joined.empty:
-        raise bad(what, "rows", "one or more", "none")
-    check_once(joined, unique, what)
+def at_checkpoint(spent: pd.DataFrame, variant: str, iteration: int) -> pd.DataFrame:
+    """Return what was spent before a checkpoint, one row per seed."""
+    return spent[(spent["variant"] == variant) & (spent["iteration"] == iteration)]
+
+
+def _read(kind: str, paths: Iterable[Path], columns: Mapping[str, type], unique: list[str]) -> pd.DataFrame:
+    """Read tables that must have these columns, the seed of their origin, and no row of `unique` twice."""
+    parts = []
+    for path in paths:
+        data, made = files.read_sealed(path, kind)
+        part = parse_table(data, path, columns, kind)[list(columns)]
+        refuse(path, part, "seed", part["seed"] != made.seed, f"{made.seed}, as the seal says", kind)
+        parts.append(part)
+    joined = pd.concat(parts, ignore_index=True)
+    check_once(joined, unique, kind)
     return joined
 
 
@@ -163,7 +176,7 @@ def _check_positions(measures: pd.DataFrame, reference: str) -> None:
     for row, column in np.argwhere((met != wanted.iloc[0]).to_numpy()):
         seed, phase = met.columns[column]
         where = f"{_where(met.index.to_frame().iloc[row], CHECKPOINT)}, seed {seed}"
-        expected = f"{wanted.iloc[0, column]:.0f} positions of {phase} {PHASE_NAME}, as of {reference}"
+        expected = f"{wanted.iloc[0, column]:.0f} positions of phase {phase}, as of {reference}"
         raise bad("measures", where, expected, f"{met.iloc[row, column]:.0f}")
     if budgets.max() == RAW:
         raise bad("measures", "particles", "a search budget too", "the raw policy alone")
@@ -180,12 +193,21 @@ def _shares(measures: pd.DataFrame, count: int) -> dict[tuple[str, int, int], Sh
     return shares
 
 
-def _costs(measures: pd.DataFrame) -> pd.DataFrame:
-    """Return what each variant, iteration and seed had cost; every budget and phase must say the same."""
-    groups = measures.groupby(["variant", "iteration", "seed"])[list(COSTS)]
+def _work(measures: pd.DataFrame) -> pd.DataFrame:
+    """Return what was done before each checkpoint of every seed; every budget and phase must say the same."""
+    groups = measures.groupby(SPENT)[list(WORK)]
     table, highest = groups.min(), groups.max()
     differs = (table != highest).any(axis=1)
     if differs.any():
         row = table[differs].reset_index().iloc[0]
-        raise bad("measures", _where(row, ["variant", "iteration", "seed"]), "one cost", "several")
-    return table.assign(seconds=table["selfplay_seconds"] + table["training_seconds"]).reset_index()
+        raise bad("measures", _where(row, SPENT), "one amount of work", "several")
+    return table.reset_index()
+
+
+def _costs(costs: pd.DataFrame, work: pd.DataFrame) -> pd.DataFrame:
+    """Return what each checkpoint of every seed had cost, in the order of `work`; none may be missing."""
+    joined = work[SPENT].merge(costs, how="left")
+    missing = joined[joined["selfplay_seconds"].isna()]
+    if len(missing):
+        raise bad("costs", _where(missing.iloc[0], SPENT), "one row", "none")
+    return joined.assign(seconds=joined["selfplay_seconds"] + joined["training_seconds"])

@@ -1,5 +1,5 @@
 """Tables of a study. An estimate over seeds has its 95 % interval in the columns that end in `_low` and `_high`:
-Student's for a mean, Welch's for a difference.
+Student's for a mean, Welch's for a difference. Those whose names begin with `costs` alone tell of machine and cache.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import pandas as pd
 
 from probzero.arena.elo import Estimate
 from probzero.report.study import statistics
-from probzero.report.study.inputs import COSTS, RAW, Results, Shares
+from probzero.report.study.inputs import COSTS, RAW, WORK, Results, Shares, at_checkpoint
 from probzero.report.truth import ROUNDING, THRESHOLDS
 from probzero.study import ABLATION
 
@@ -30,22 +30,23 @@ def study_tables(found: Results) -> dict[str, pd.DataFrame]:
         "ablations": ablations_table(found),
         "accounting": accounting_table(found),
         "efficiency": efficiency_table(found),
+        "costs": costs_table(found),
+        "costs_to_reach": costs_to_reach_table(found),
     }
 
 
 def curves_table(found: Results) -> pd.DataFrame:
-    """Return the mean share of kept results of each variant, particles a move and checkpoint, beside what it cost."""
+    """Return the mean share of kept results of each variant, particles a move and checkpoint."""
     rows: list[Row] = []
     for variant, particles in _measured(found):
         for iteration in found.checkpoints(variant, particles):
-            cost = found.cost(variant, iteration)
+            work = at_checkpoint(found.work, variant, iteration)
             rows.append(
                 {
                     "variant": variant,
                     "iteration": iteration,
                     "particles": particles,
-                    "leaf_evaluations": cost["leaf_evaluations"].mean(),
-                    "seconds": cost["seconds"].mean(),
+                    "leaf_evaluations": work["leaf_evaluations"].mean(),
                     **_share(found.shares[variant, particles, iteration]),
                     "seeds": len(found.seeds),
                 }
@@ -114,9 +115,9 @@ def ablations_table(found: Results) -> pd.DataFrame:
 
 
 def accounting_table(found: Results) -> pd.DataFrame:
-    """Return what each variant spent until its last checkpoint, mean over seeds, and ratios to the reference."""
-    last = found.costs[found.costs["iteration"] == found.costs.groupby("variant")["iteration"].transform("max")]
-    table = last.groupby("variant")[list(COSTS)].mean().loc[list(found.described)]
+    """Return what each variant did until its last checkpoint, mean over seeds, and ratios to the reference."""
+    last = found.work[found.work["iteration"] == found.work.groupby("variant")["iteration"].transform("max")]
+    table = last.groupby("variant")[list(WORK)].mean().loc[list(found.described)]
     table.insert(3, "leaf_evaluations_per_move", table["leaf_evaluations"] / table["moves"].replace(0, np.nan))
     for name in EQUAL:
         table[f"{name}_ratio"] = table[name] / table[name].iloc[0]  # the reference comes first
@@ -124,19 +125,41 @@ def accounting_table(found: Results) -> pd.DataFrame:
 
 
 def efficiency_table(found: Results) -> pd.DataFrame:
-    """Return what the first checkpoint that reaches a share had cost, mean over the seeds that reach it."""
+    """Return the leaf evaluations before the first checkpoint that reaches a share, mean over the seeds that do."""
+    return _reaching(found, found.work, "leaf_evaluations")
+
+
+def costs_table(found: Results) -> pd.DataFrame:
+    """Return what each checkpoint of a variant had cost, mean over seeds."""
+    means = found.costs.groupby(["variant", "iteration"])[[*COSTS, "seconds"]].mean()
+    return means.loc[list(found.described)].reset_index().assign(seeds=len(found.seeds))
+
+
+def costs_to_reach_table(found: Results) -> pd.DataFrame:
+    """Return the seconds of play and training until a checkpoint reaches a share, mean over the seeds that do."""
+    return _reaching(found, found.costs, "seconds")
+
+
+def _reaching(found: Results, spent: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Return a row per variant and threshold: what the first checkpoint that reaches it had spent of `name`."""
     rows: list[Row] = []
     for variant in found.described:
         numbers = found.checkpoints(variant, found.largest)
         for threshold in THRESHOLDS if numbers else ():
             shares = np.array([found.shares[variant, found.largest, number].totals for number in numbers])
             reached = shares >= threshold - ROUNDING  # [checkpoints, seeds]
-            row: Row = {"variant": variant, "threshold": threshold, "particles": found.largest}
-            for name in ("leaf_evaluations", "seconds"):
-                costs = np.array([found.cost(variant, number)[name] for number in numbers])  # [checkpoints, seeds]
-                first = np.take_along_axis(costs, reached.argmax(0)[None], axis=0)[0, reached.any(0)]
-                row[name] = float(first.mean()) if len(first) else np.nan
-            rows.append({**row, "seeds_reaching": int(reached.any(0).sum()), "seeds": len(found.seeds)})
+            amounts = np.array([at_checkpoint(spent, variant, number)[name] for number in numbers])
+            first = np.take_along_axis(amounts, reached.argmax(0)[None], axis=0)[0, reached.any(0)]
+            rows.append(
+                {
+                    "variant": variant,
+                    "threshold": threshold,
+                    "particles": found.largest,
+                    name: float(first.mean()) if len(first) else np.nan,
+                    "seeds_reaching": len(first),
+                    "seeds": len(found.seeds),
+                }
+            )
     return pd.DataFrame(rows)
 
 

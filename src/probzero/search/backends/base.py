@@ -76,7 +76,12 @@ class Backend(Protocol):
         """
 
     def backup(self, graph: Graph, nodes: torch.Tensor, temperature: float) -> None:
-        """Renew policies and values of nodes [T], each after all those below it; see `kernels/backup`."""
+        """Renew policies and values of nodes [T], each after all those below it; see `kernels/backup`.
+
+        A node that closes may be the last open one below parents that the particles did not come by. These are closed
+        and renewed too, and so on upwards: after every backup a node is closed exactly if nothing is left to explore
+        below it, so that the particles of an open node always have somewhere to go.
+        """
 
     def winner_prob(self, values: torch.Tensor, mask: torch.Tensor, temperature: float) -> torch.Tensor:
         """Return the weights [n, K] of children [n, K, 3] where mask [n, K]; see `kernels/winner_prob`."""

@@ -28,8 +28,8 @@ class CompiledBackend:
     def __init__(self, game: Game) -> None:
         self.game, self.device = game, CPU
         self._expansion = game.loops("probzero.search.loops.expansion")
-        self._hashing, self._particles, self._paths = (
-            templates.load(f"probzero.search.loops.{name}") for name in ("hashing", "particles", "paths")
+        self._hashing, self._splitting, self._closing, self._paths = (
+            templates.load(f"probzero.search.loops.{name}") for name in ("hashing", "splitting", "closing", "paths")
         )
         self._winner_prob, self._backup = (
             templates.load(f"probzero.kernels.{name}.compiled") for name in ("winner_prob", "backup")
@@ -73,20 +73,25 @@ class CompiledBackend:
         graph.table.reserve(nodes - graph.nodes)
 
     def descend(self, graph: Graph, roots: torch.Tensor, particles: torch.Tensor, splitting: str, salt: int) -> Descent:
-        known = self._particles.SPLITTINGS
+        known = self._splitting.SPLITTERS
         if splitting not in known:
             raise lacks("compiled", "search.splitting", known, splitting)
+        particle_loops = templates.load("probzero.search.loops.particles", splitting, divide=known[splitting])
         most = int(particles.sum())
         touched = torch.empty(most * (self.game.longest_game + 1), dtype=torch.int64)
         leaves = torch.empty(most, dtype=torch.int64)
-        split, found = self._particles.descend(
-            graph.arrays, roots.numpy(), particles.numpy(), known[splitting], salt, self.game.most_moves,
+        split, found = particle_loops.descend(
+            graph.arrays, roots.numpy(), particles.numpy(), salt, self.game.most_moves,
             touched.numpy(), leaves.numpy(),
         )  # fmt: skip
         return Descent(touched[len(touched) - split :], leaves[:found])
 
     def backup(self, graph: Graph, nodes: torch.Tensor, temperature: float) -> None:
-        self._backup.backup(graph.arrays, nodes.numpy(), 1.0 / temperature, self.game.most_moves)
+        arrays, exponent, most_moves = graph.arrays, 1.0 / temperature, self.game.most_moves
+        if self._backup.backup(arrays, nodes.numpy(), exponent, most_moves):
+            found = self._closing.close(arrays, nodes.numpy(), most_moves)
+            if found:
+                self._backup.backup(arrays, arrays.scratch[:found], exponent, most_moves)
 
     def winner_prob(self, values: torch.Tensor, mask: torch.Tensor, temperature: float) -> torch.Tensor:
         weights = torch.empty(mask.shape)

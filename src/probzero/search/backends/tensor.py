@@ -119,7 +119,9 @@ class TensorBackend:
         if not graph.transpositions:
             own = torch.arange(graph.scopes, graph.scopes + len(action), device=self.device)
             scope, salt = games + graph.games * own, graph.key[parent]
-        graph.edge_child[edges] = ~graph.enter(children, scope, salt)
+        child = graph.enter(children, scope, salt)
+        graph.edge_child[edges] = ~child
+        _link(graph, parent, slot, child)
 
     def descend(self, graph: Graph, roots: torch.Tensor, particles: torch.Tensor, splitting: str, salt: int) -> Descent:
         """A Python loop over ranks only."""
@@ -153,6 +155,20 @@ class TensorBackend:
     def backup(self, graph: Graph, nodes: torch.Tensor, temperature: float) -> None:
         if len(nodes):
             self.kernels.backup(graph, nodes, graph.game(nodes), temperature)
+            self._close_elsewhere(graph, nodes[graph.closed[nodes]], temperature)
+
+    def _close_elsewhere(self, graph: Graph, closed: torch.Tensor, temperature: float) -> None:
+        """Close what has nothing left to explore since nodes `closed` [n] are closed, and renew it: parents, theirs, …
+
+        Those closed at a time are no parents of each other."""
+        while len(closed):
+            parents = _parents(graph, closed)
+            parents = parents[~graph.closed[parents]]
+            edges = graph.edges_of(parents)
+            going = edges.real ^ (edges.explored & graph.closed[edges.child])
+            closed = parents[~going.any(1)]
+            if len(closed):
+                self.kernels.backup(graph, closed, graph.game(closed), temperature)
 
     def winner_prob(self, values: torch.Tensor, mask: torch.Tensor, temperature: float) -> torch.Tensor:
         return self.kernels.winner_prob(values, mask, temperature)
@@ -249,3 +265,26 @@ def _split(graph: Graph, nodes: torch.Tensor, splitter: Splitter, salt: int) -> 
     graph.edge_child[taken] = child  # explored from now on
     graph.edge_visits[taken] += count
     return child, count
+
+
+def _link(graph: Graph, parent: torch.Tensor, slot: torch.Tensor, child: torch.Tensor) -> None:
+    """Enter the moves [k] of parents [k] in the lists of their children [k]; several may lead to one child."""
+    move = parent * graph.rules.most_moves + slot + 1
+    child, order = child.sort()
+    move, edge = move[order], (graph.first_edge[parent] + slot)[order]
+    again = child[1:] == child[:-1]
+    following = graph.first_parent[child]
+    following[1:] = torch.where(again, move[:-1], following[1:])
+    graph.next_parent[edge] = following
+    last = torch.nn.functional.pad(~again, (0, 1), value=True)
+    graph.first_parent[child[last]] = move[last]
+
+
+def _parents(graph: Graph, nodes: torch.Tensor) -> torch.Tensor:
+    """Return the distinct nodes [k] that have a move to one of nodes [n]."""
+    found, move = [nodes[:0]], graph.first_parent[nodes]
+    while len(move := move[move > 0] - 1):
+        parent = move // graph.rules.most_moves
+        found.append(parent)
+        move = graph.next_parent[graph.first_edge[parent] + move % graph.rules.most_moves]
+    return graph.distinct(torch.cat(found))

@@ -83,8 +83,14 @@ def expand(graph, nodes, moves, counts, prior, value, reward, first, transpositi
             edge += 1
     held, fresh = insert(children, hashes, graph.slots, graph.keys, held, entries, added)
     if held <= len(graph.keys):
-        for edge in range(len(entries)):
-            graph.edge_child[first + edge] = ~entries[edge]
+        edge = 0
+        for row in range(len(nodes)):
+            for slot in range(counts[row]):
+                child = entries[edge]
+                graph.edge_child[first + edge] = ~child
+                graph.next_parent[first + edge] = graph.first_parent[child]
+                graph.first_parent[child] = nodes[row] * MOVES + slot + 1
+                edge += 1
         for row in added[:fresh]:
             graph.key[entries[row]] = hashes[row]
     return held

@@ -6,44 +6,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from probzero import templates
-
-table = templates.load("probzero.search.loops.hashing")
-mixed, uniform = table.mixed, table.uniform
-
-SPLITTINGS = {"systematic": 0, "multinomial": 1}  # the schemes of `splitting` that there are here
-SYSTEMATIC = 0
-
-
-@njit(nogil=True)
-def _divide(share, count, volume, drawn_key, splitting):
-    """Turn weights share[: len(count)] into particle counts; see `splitting` for the schemes."""
-    total = 0.0
-    for slot in range(len(count)):
-        total += share[slot]
-        share[slot] = total  # from here on the running sum
-        count[slot] = 0
-    if total == 0:
-        return
-    if splitting == SYSTEMATIC:
-        drawn = uniform(mixed(drawn_key, np.uint64(0)))
-        before = 0
-        for slot in range(len(count)):
-            upto = min(volume, np.int64(share[slot] / total * volume + drawn))
-            count[slot] = upto - before
-            before = upto
-        return
-    first = mixed(drawn_key, np.uint64(0))
-    for particle in range(volume):
-        drawn = uniform(mixed(np.uint64(particle), first))
-        for slot in range(len(count)):
-            if drawn < share[slot] / total:
-                count[slot] += 1
-                break
+divide = globals()["divide"]  # a scheme of `loops/splitting.py`, given by the loader
 
 
 @njit(cache=True, nogil=True)
-def descend(graph, roots, particles, splitting, salt, most_moves, touched, leaves):
+def descend(graph, roots, particles, salt, most_moves, touched, leaves):
     """`Backend.descend`: fill leaves, and touched from its end (a game's nodes by falling rank); return how many.
 
     `rank_heads` and `scratch` of the graph are lists of waiting nodes, one for each rank.
@@ -81,7 +48,7 @@ def descend(graph, roots, particles, splitting, salt, most_moves, touched, leave
                         child = edge_child[first + slot]
                         share[slot] = 1.0 if child < 0 or not closed[child] else 0.0
                 count = counts[:edges]
-                _divide(share, count, waiting, np.uint64(graph.key[node] ^ salt), splitting)
+                divide(share, count, waiting, np.uint64(graph.key[node] ^ salt))
                 bucket = 0
                 for slot in range(edges):
                     if edge_child[first + slot] < 0:

@@ -1,0 +1,13 @@
+"""What players, and the records of their games, are called."""
+
+from __future__ import annotations
+
+import re
+
+MATCHES = "matches"  # the kind of a record of games
+
+
+def iteration_of(player: str) -> int | None:
+    """Return 40 for "iteration-0040", None for a player that is not a checkpoint."""
+    found = re.fullmatch(r"iteration-(\d+)", player)
+    return int(found.group(1)) if found else None

@@ -1,0 +1,30 @@
+"""probzero import: a checkpoint made of a network of the published project, which never passes for one of ours."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from probzero.commands import arguments, progress
+from probzero.network.checkpoint import save_checkpoint
+from probzero.network.published import read_published
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", type=Path, metavar="FILE", help="a state dict (.pth) or, if trusted, TorchScript (.pt)")
+    arguments.add_path(parser, "--output", "where to write the checkpoint")
+    summary = "read a TorchScript file too: it is a program, and reading runs it"
+    parser.add_argument("--trusted", action="store_true", help=summary)
+
+
+def run(args: argparse.Namespace) -> None:
+    model, info = read_published(args.file, args.trusted)
+    assert info.imported is not None
+    save_checkpoint(args.output, model, info)
+    iteration = info.imported["iteration"]
+    progress.report(
+        f"imported {args.file.name}",
+        "" if iteration is None else f"iteration {iteration}",
+        f"{info.network.blocks} × {info.network.channels} network for {model.shape.height}×{model.shape.width} boards",
+        f"rules: {info.imported['rules']}",
+    )

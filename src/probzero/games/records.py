@@ -1,0 +1,70 @@
+"""Recorded games, replayed: that every move was legal, and how each game ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from probzero.errors import bad
+from probzero.games.base import Game
+
+
+class Replay(NamedTuple):
+    """The moves of n games, game after game at each ply."""
+
+    states: np.ndarray  # [moves, words] before each move
+    action: np.ndarray  # [moves]
+    game: np.ndarray  # [moves] number of the game
+    ply: np.ndarray  # [moves] from the start
+    final: np.ndarray  # [n, words]
+
+
+def replay(game: Game, sequences: Sequence[Sequence[int]], where: object = "games") -> Replay:
+    """Play sequences of actions from the start; refuse an illegal one. `where` is what errors call the record."""
+    longest = max(map(len, sequences), default=0)
+    table = np.full((len(sequences), longest), -1)
+    for row, sequence in enumerate(sequences):
+        table[row, : len(sequence)] = sequence
+    states = np.tile(game.start(), (len(table), 1))
+    parts = [(states[:0], table[:0, 0] if longest else np.zeros(0, int), np.zeros(0, int), np.zeros(0, int))]
+    for ply in range(longest):
+        going = np.flatnonzero(table[:, ply] >= 0)
+        action = table[going, ply]
+        illegal = ~game.legal(states[going])[np.arange(len(going)), action]
+        if illegal.any():
+            raise bad("games", f"{where}: game {going[illegal][0]}, ply {ply + 1}", "a legal move", "an illegal one")
+        parts.append((states[going], action, going, np.full(len(going), ply)))
+        states[going] = game.play(states[going], action)
+    before, action, number, plies = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return Replay(before, action, number, plies, states)
+
+
+def sequences_of(game: Game, games: pd.DataFrame) -> tuple[list[list[int]], np.ndarray]:
+    """Return the actions of recorded games from the start, and how many of each [n] are its opening."""
+    openings = [game.parse_moves(moves) for moves in games["opening_moves"]]
+    moves = [game.parse_moves(moves) for moves in games["moves"]]
+    whole = [before + after for before, after in zip(openings, moves, strict=True)]
+    return whole, np.array([len(before) for before in openings], dtype=int)
+
+
+def check_results(game: Game, games: pd.DataFrame, where: object) -> None:
+    """Refuse records whose moves do not lead to a finished game with the result, the margin and the plies they tell.
+
+    `plies` counts all from the start, result and margin speak for who moved first."""
+    sequences, _ = sequences_of(game, games)
+    final = replay(game, sequences, where).final
+    plies = np.array([len(sequence) for sequence in sequences], dtype=int)
+    view = np.where(plies % 2 == 0, 1, -1)  # who moved first is to move at even plies
+    told = {"plies": plies, "result": game.outcome(final) * view}
+    if "margin" in games:
+        told["margin"] = game.margin(final) * view
+    for name, values in {"finished": game.finished(final) == 0, **told}.items():
+        wrong = values if name == "finished" else games[name].to_numpy() != values
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            found = "one that goes on" if name == "finished" else games[name].iloc[row]
+            expected = "a finished game" if name == "finished" else f"{name} {values[row]}, as its moves say"
+            raise bad("games", f"{where}: line {row + 2}", expected, found)

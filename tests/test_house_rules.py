@@ -1,0 +1,122 @@
+"""The rules of the house that no linter knows: every setting is used, nobody asks for an algorithm's name, and so on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
+
+import pytest
+import yaml
+
+from probzero import arms, config, templates
+from probzero.config import Config, sections
+from probzero.config.sections import Section
+from probzero.learning import targets
+from probzero.network import values
+from probzero.search import splitting
+
+ROOT = Path(__file__).parents[1]
+SOURCES = sorted([*(ROOT / "src" / "probzero").rglob("*.py"), *(ROOT / "kernels").rglob("*.py")])
+MOST_LINES = 300
+
+# Settings that no configuration of ours changes, and why they are there.
+UNCHANGED = {
+    "selfplay.device": "for machines with a GPU",
+    "training.device": "for machines with a GPU",
+    "arena.device": "for machines with a GPU",
+    "truth.device": "for machines with a GPU",
+    "selfplay.lag": "for clusters, where self-play need not wait for training",
+    "selfplay.resign_below": "for longer games than those of our boards",
+    "selfplay.resign_never": "the same",
+}
+
+
+def plain(section: type[Section]) -> Iterator[tuple[str, Any]]:
+    """The fields of a section with their defaults; PydanticUndefined where one must be given."""
+    for name, field in section.model_fields.items():
+        yield name, field.get_default(call_default_factory=True)
+
+
+def section_of(annotation: Any) -> type[Section] | None:
+    found = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+    return next((part for part in found if isinstance(part, type) and issubclass(part, Section)), None)
+
+
+def written() -> Iterator[tuple[str, str, Any]]:
+    """Part, key and value of everything that a configuration of ours says, studies and their variants included."""
+    for path in sorted((ROOT / "config").glob("*.yaml")):
+        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
+        for whole in (raw, raw.get("base", {}), *(raw.get("variants") or {}).values()):
+            for part, section in (whole or {}).items():
+                if isinstance(section, dict):
+                    yield from ((part, key, value) for key, value in section.items())
+
+
+def test_every_setting_is_used_in_some_configuration() -> None:
+    said = list(written())
+    unused = set()
+    for part, field in Config.model_fields.items():
+        section = section_of(field.annotation)
+        if section is None or section is sections.Game:
+            continue
+        for name, default in plain(section):
+            if not any((p, key) == (part, name) and value != default for p, key, value in said):
+                unused.add(f"{part}.{name}")
+    assert unused == set(UNCHANGED), "a setting that nobody uses goes, or says here why it stays"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_module_is_long(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+
+
+def test_nobody_but_the_configuration_asks_for_an_algorithm_by_name() -> None:
+    asking = {
+        str(path.relative_to(ROOT))
+        for path in SOURCES
+        if re.search(r"\bARMS\[|algorithm ==|algorithm in\b|algorithm !=", path.read_text(encoding="utf-8"))
+    }
+    assert asking == {"src/probzero/config/sections.py"}
+
+
+def test_no_game_is_named_outside_games() -> None:
+    names = re.compile(r"othello|connect.?four|reversi|bitboard|\bdiscs?\b", re.IGNORECASE)
+    apart = ROOT / "src" / "probzero" / "games"
+    naming = {
+        str(path.relative_to(ROOT))
+        for path in SOURCES
+        if apart not in path.parents and names.search(re.sub(r'"""[\s\S]*?"""|#.*', "", path.read_text("utf-8")))
+    }
+    assert naming == {"src/probzero/network/published.py"}, "whose networks are of one game"
+
+
+def offered(section: type[Section], name: str) -> set[str]:
+    annotation = section.model_fields[name].annotation
+    return set(get_args(annotation))
+
+
+def test_everything_that_a_configuration_may_name_is_there_and_nothing_else() -> None:
+    assert set(targets.NODES) == offered(sections.Targets, "nodes") == set(arms.offered("nodes"))
+    assert set(targets.POLICIES) == offered(sections.Targets, "policy") == set(arms.offered("policy"))
+    played = {"outcome", "search", "mixed", "steps"}  # those of `played_moves.value_targets`
+    assert set(targets.VALUES) | played == offered(sections.Targets, "value") == set(arms.offered("value"))
+    assert set(values._TO_WDL) == set(values._TARGETS) == offered(sections.Network, "value")
+    loops = templates.load("probzero.search.loops.splitting")
+    assert set(splitting.SPLITTERS) == set(loops.SPLITTERS) == offered(sections.Search, "splitting")
+
+
+@pytest.mark.parametrize(("key", "value"), [("nodes", "leaves"), ("policy", "best"), ("value", "luck")])
+def test_a_target_that_is_not_there_is_refused_in_plain_words(key: str, value: str) -> None:
+    raw = yaml.safe_load((ROOT / "config" / "smoke.yaml").read_text(encoding="utf-8"))
+    with pytest.raises(Exception, match=rf"targets\.{key}: expected one of .*, found '?{value}"):
+        config.parse({**raw, "targets": {key: value}})
+
+
+def test_constants_that_compiled_loops_repeat_are_those_of_the_rest() -> None:
+    from probzero.search import graph, key_table, scores
+
+    paths, hashing = (templates.load(f"probzero.search.loops.{name}") for name in ("paths", "hashing"))
+    assert (paths.PUCT_BASE, paths.NO_EDGE, hashing.EMPTY) == (scores.PUCT_BASE, graph.NO_EDGE, key_table.EMPTY)

@@ -1,0 +1,151 @@
+"""Damage to every kind of file: found by its checksum, and refused in plain words if the checksum was made right."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import safetensors.numpy
+from fuzzing import ARRAYS, PLAIN, SOME_CHANGES, damage, often, refusal
+from hypothesis import strategies as st
+from kinds_of_files import KINDS, Kind, plain
+from sealed import made, rearrange, redescribe, reseal
+
+from probzero import files
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+WANTED = {"seed": 0}
+FEW, MANY = 300, pytest.param(10_000, marks=pytest.mark.slow)
+SEALED = [name for name, kind in KINDS.items() if kind.sealed]
+TABLES = [name for name in SEALED if not KINDS[name].tensors]
+TENSORS = [name for name in SEALED if KINDS[name].tensors]
+
+
+def written(kind: Kind, folder: Path, **origin: Any) -> Path:
+    path = folder / kind.name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    kind.write(path, made(**origin))
+    return path
+
+
+@pytest.mark.parametrize("name", SEALED)
+def test_cut_flipped_emptied_swapped_or_missing_it_is_refused(name: str, tmp_path: Path) -> None:
+    kind = KINDS[name]
+    path = written(kind, tmp_path / "one")
+    whole = path.read_bytes()
+    assert refusal(lambda: kind.read(path, WANTED))[0] is None
+    damaged = [whole[:-1], whole[: len(whole) // 2], b"", whole + b"\n", whole[1:]]
+    places = np.linspace(0, len(whole) - 1, 40).astype(int)
+    damaged += [whole[:at] + bytes([whole[at] ^ 4]) + whole[at + 1 :] for at in places]
+    for data in damaged:
+        path.write_bytes(data)
+        error, _ = refusal(lambda: kind.read(path, WANTED))
+        assert error is not None and path.name in str(error)
+    path.unlink()
+    assert "expected a file, found nothing" in str(refusal(lambda: kind.read(path, WANTED))[0])
+
+
+@pytest.mark.parametrize("name", [name for name in SEALED if name != "manifest"])  # it is of no seed
+def test_the_file_of_a_sibling_is_refused(name: str, tmp_path: Path) -> None:
+    kind = KINDS[name]
+    path, other = written(kind, tmp_path / "one"), written(kind, tmp_path / "two", seed=1)
+    shutil.copy(other, path)
+    if not kind.tensors:
+        shutil.copy(files.seal_of(other), files.seal_of(path))
+    error, _ = refusal(lambda: kind.read(path, WANTED))
+    assert error is not None and "seed" in str(error)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_file_without_its_seal_or_with_another_kind_of_seal_is_refused(name: str, tmp_path: Path) -> None:
+    kind = KINDS[name]
+    path = written(kind, tmp_path)
+    seal = files.seal_of(path)
+    content = seal.read_text()
+    seal.unlink()
+    error, _ = refusal(lambda: kind.read(path, WANTED))
+    assert "expected a seal beside it" in str(error) or "not the file" in str(error) or name == "manifest"
+    for text in ("", "{}", "[]", "null", "[" * 100_000, content.replace("format", "form"), content[:-2]):
+        seal.write_text(text)
+        assert refusal(lambda: kind.read(path, WANTED))[0] is not None
+    seal.write_text(content)
+    if name != "manifest":  # whose own kind is of no file beside it
+        by = json.loads(content)["origin"]
+        files.write(path, path.read_bytes(), "another kind", made(**by))
+        assert "expected" in str(refusal(lambda: kind.read(path, WANTED))[0])
+
+
+@pytest.mark.parametrize("examples", [FEW, MANY])
+@pytest.mark.parametrize("name", SEALED)
+def test_damage_is_refused_or_changes_nothing(name: str, examples: int, tmp_path: Path) -> None:
+    kind = KINDS[name]
+    path = written(kind, tmp_path)
+    expected = plain(kind.read(path, WANTED))
+    targets = [path] if kind.tensors else [path, files.seal_of(path)]
+    before = {target: target.read_bytes() for target in targets}
+
+    def use(drawn: tuple[int, Any]) -> None:
+        target = targets[drawn[0] % len(targets)]
+        target.write_bytes(damage(before[target], drawn[1]))
+        error, found = refusal(lambda: kind.read(path, WANTED))
+        assert error is not None or plain(found) == expected
+        target.write_bytes(before[target])
+
+    often(st.tuples(st.integers(0, 1), SOME_CHANGES), examples, use)
+
+
+@pytest.mark.parametrize("examples", [FEW, MANY])
+@pytest.mark.parametrize("name", [name for name in KINDS if not KINDS[name].tensors])
+def test_damage_that_is_rightly_sealed_is_refused_or_read(name: str, examples: int, tmp_path: Path) -> None:
+    kind = KINDS[name]
+    path = written(kind, tmp_path)
+    before = path.read_bytes()
+
+    def use(changes: Any) -> None:
+        data = damage(before, changes)
+        if kind.sealed:
+            reseal(path, lambda _: data)
+        else:
+            path.write_bytes(data)
+        refusal(lambda: kind.read(path, WANTED))
+
+    often(SOME_CHANGES, examples, use)
+
+
+@pytest.mark.parametrize("examples", [FEW, MANY])
+@pytest.mark.parametrize("name", TENSORS)
+def test_tensors_that_are_wrong_but_rightly_signed_are_refused_or_read(
+    name: str, examples: int, tmp_path: Path
+) -> None:
+    kind = KINDS[name]
+    path = written(kind, tmp_path)
+    before = path.read_bytes()
+    arrays = sorted(kind_arrays(path))
+    bits = st.tuples(st.sampled_from(arrays), SOME_CHANGES)
+    others = st.tuples(st.sampled_from([*arrays, "another"]), ARRAYS)
+    entries = st.tuples(st.sampled_from(["format", "kind", "game", "game_version", "origin", "network", "more"]), PLAIN)
+
+    def use(drawn: tuple[str, Any]) -> None:
+        path.write_bytes(before)
+        name, change = drawn
+        if isinstance(change, np.ndarray):
+            rearrange(path, **{name: change})
+        elif name in arrays and isinstance(change, list) and change and callable(change[0]):
+            array = kind_arrays(path)[name]
+            size = array.nbytes
+            data = damage(array.tobytes(), change)[:size].ljust(size, b"\0")
+            rearrange(path, **{name: np.frombuffer(data, array.dtype).reshape(array.shape)})
+        else:
+            redescribe(path, **{name: change})
+        refusal(lambda: kind.read(path, WANTED))
+
+    often(st.one_of(bits, others, entries), examples, use)
+
+
+def kind_arrays(path: Path) -> dict[str, np.ndarray]:
+    return safetensors.numpy.load_file(path)
