@@ -1,4 +1,4 @@
-"""The rules of the house that no linter knows: every setting is used, nobody asks for an algorithm's name, and so on."""
+"""The rules of the house that no linter knows: every setting is used, nobody asks for an algorithm by name."""
 
 from __future__ import annotations
 
