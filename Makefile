@@ -6,6 +6,7 @@
 #                   STUDY=settings: the default's settings one by one)
 # make verify       run the smoke scale twice, with other numbers of cores and with and without the evaluation cache, and
 #                   compare: everything but times has to be the same bytes
+# make verify-results   check every committed file of results/reference by its manifest and checksums
 # make check        set a finished run beside the committed reference
 # make reference    make a finished run the committed reference (reference-study: a finished study)
 # make lint         lint, formats, layers and types alone
@@ -34,10 +35,10 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce study smoke test test-all lint verify check reference reference-study bench clean
+.PHONY: help reproduce study smoke test test-all lint verify verify-results check reference reference-study bench clean
 
 help:
-	@sed -n 's/^# \{0,1\}//; 1,16p' Makefile
+	@sed -n 's/^# \{0,1\}//; 1,17p' Makefile
 
 # pip's own settings are respected: on Linux the usual torch is the large CUDA build, which runs without a GPU too; who has
 # a source of the smaller CPU build may name it, for instance in PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS.
@@ -88,19 +89,14 @@ verify: $(INSTALLED)
 check: $(INSTALLED)
 	@$(BIN)/probzero check --run results/$(RUN) --reference results/reference/$(RUN)
 
-# What reviewers need of a finished run; self-play data, logs and the other checkpoints are left behind.
-reference:
-	@set -euo pipefail; target=$$PWD/results/reference/$(RUN); cd results/$(RUN); rm -rf "$$target"; mkdir -p "$$target"; \
-	for seed in seed*; do \
-	    last=$$(ls $$seed/training | sed 's/.json//' | tail -n 1); \
-	    cp --parents -r config.json paper.pdf $$seed/tables $$seed/figures $$seed/matches $$seed/truth \
-	        $$seed/checkpoints/$$last.safetensors $$seed/checkpoints/ceiling.safetensors "$$target"; \
-	done; if [ -e cost.csv ]; then cp cost.csv cost.md "$$target"; fi; du -sh "$$target"
+reference: $(INSTALLED)
+	@$(BIN)/probzero reference --run results/$(RUN) --output results/reference/$(RUN)
 
-# The same of a finished study; games and checkpoints are left behind.
-reference-study:
-	@set -euo pipefail; target=$$PWD/results/reference/$(STUDY); cd results/$(STUDY); rm -rf "$$target"; mkdir -p "$$target"; \
-	cp --parents -r config.json positions.csv tables figures seed*/tables */seed*/measures.csv */seed*/costs.csv "$$target"; du -sh "$$target"
+reference-study: $(INSTALLED)
+	@$(BIN)/probzero reference --run results/$(STUDY) --output results/reference/$(STUDY)
+
+verify-results: $(INSTALLED)
+	@$(BIN)/probzero verify-results
 
 bench: $(INSTALLED)
 	@$(BIN)/probzero bench --config config/laptop.yaml config/paper.yaml --output results/bench/selfplay.csv \

@@ -18,7 +18,8 @@ from pydantic import BaseModel
 from sealed import made
 
 from probzero import config, files, games, machine, study
-from probzero.arena.match import MATCHES, play_match
+from probzero.arena.match import play_match
+from probzero.arena.names import MATCHES
 from probzero.arena.openings import random_openings
 from probzero.arena.simple_players import SCORES, OnePlyPlayer
 from probzero.config import Network
@@ -118,20 +119,16 @@ def _player_table(name: str, content: dict[str, Any], columns: Mapping[str, type
 
 
 def _write_measures(path: Path, by: Origin) -> None:
-    """Measures and ratings of two seeds; a sibling that takes the first's place is of the second seed."""
-    row = {
-        "variant": "mine",
-        "iteration": 1,
-        "phase": 4,
-        "positions": 5.0,
-        "kept": 3.0,
-        **dict.fromkeys(inputs.COSTS, 1.0),
-    }
-    for name, seed in ((path.name, by.seed), ("other.csv", 1)):
-        rows = [{**row, "particles": particles, "seed": seed} for particles in (0, 64)]
-        write_csv(path.with_name(name), pd.DataFrame(rows), inputs.MEASURED, made(seed=seed))
-    for seed in (0, 1):
-        _write_rating(path.with_name(f"ratings{seed}.csv"), made(seed=seed))
+    """Measures, costs and ratings of two seeds; a sibling that takes the first's place is of the second seed."""
+    folder = path.parent
+    for seed, first in ((by.seed, True), (1, False)):
+        which, spent = 0 if first else 1, {"variant": "mine", "iteration": 1, "seed": seed}
+        measured = {**spent, "phase": 4, "positions": 5.0, "kept": 3.0, **dict.fromkeys(inputs.WORK, 1.0)}
+        rows = pd.DataFrame([{**measured, "particles": particles} for particles in (0, 64)])
+        write_csv(folder / f"measures{which}.csv", rows, inputs.MEASURED, made(seed=seed))
+        costs = pd.DataFrame([{**spent, **dict.fromkeys(inputs.COSTS, 1.0)}])
+        write_csv(folder / f"costs{which}.csv", costs, files.COSTS, made(seed=seed))
+        _write_rating(folder / f"ratings{which}.csv", made(seed=seed))
 
 
 def _write_rating(path: Path, by: Origin) -> None:
@@ -143,14 +140,9 @@ def _read_study(path: Path, wanted: dict[str, Any]) -> Any:
     described = {
         "mine": study.Description.model_construct(role="reference", idea="one", label="mine", says="the reference")
     }
-    ratings = [path.with_name(f"ratings{seed}.csv") for seed in (0, 1)]
-    found = inputs.read_results([path.with_name("measures.csv"), path.with_name("other.csv")], ratings, described)
-    return found.costs, found.ratings, [found.shares[key].scores for key in sorted(found.shares)]
-
-
-def _write_ratings(path: Path, by: Origin) -> None:
-    _write_measures(path.with_name("measures.csv"), made())
-    _write_rating(path, by)
+    parts = [[path.with_name(f"{kind}{seed}.csv") for seed in (0, 1)] for kind in ("measures", "costs", "ratings")]
+    found = inputs.read_results(*parts, described)
+    return found.work, found.costs, found.ratings, [found.shares[key].scores for key in sorted(found.shares)]
 
 
 def _write_manifest(path: Path, by: Origin) -> None:
@@ -220,8 +212,9 @@ KINDS = {
     "kept": _player_table("kept", KEPT, truth.KEPT),
     "calibration": _player_table("calibration", CALIBRATION, truth.CALIBRATION),
     "perfect": _player_table("perfect", PERFECT, truth.PERFECT),
-    "measures": Kind("measures.csv", _write_measures, _read_study),
-    "ratings": Kind("ratings0.csv", _write_ratings, _read_study),
+    "measures": Kind("measures0.csv", _write_measures, _read_study),
+    "costs": Kind("costs0.csv", _write_measures, _read_study),
+    "ratings": Kind("ratings0.csv", _write_measures, _read_study),
     "table": Kind(
         "table.csv",
         lambda path, by: write_csv(path, _of_player(KEPT), TABLE, by),

@@ -16,8 +16,9 @@ import pandas as pd
 import pytest
 import typst
 
-from probzero import config
+from probzero import config, files
 from probzero.__main__ import main
+from probzero.origin import Origin
 from probzero.report import paper, style
 from probzero.report.study.inputs import read_results
 from probzero.report.study.tables import study_tables
@@ -26,6 +27,7 @@ from probzero.study import descriptions
 
 ROOT = Path(__file__).parent.parent
 RIVAL = "alphazero"
+BY = Origin(command="test", seed=3)
 
 # Invented numbers. Iterations 0 and 2 and the ceiling; 40 decisive positions, 20 of each source.
 TABLES = {
@@ -139,9 +141,7 @@ def make_run(folder: Path, **changes: Any) -> Path:
         **{f"seed3/tables/{name}.csv": text for name, text in TABLES.items()},
     }
     for name, text in contents.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        files.write(folder / name, text.encode(), paper.kind_of(folder / name), BY)
     draw(folder / "seed3" / "figures", paper.FIGURES)
     return folder
 
@@ -149,7 +149,7 @@ def make_run(folder: Path, **changes: Any) -> Path:
 def draw(folder: Path, names: Sequence[str]) -> None:
     for name in names:
         with style.figure(style.SINGLE, 1.0) as (drawn, _):
-            style.save(drawn, folder / name)
+            style.save(drawn, folder / name, BY)
 
 
 @pytest.fixture(scope="module")
@@ -162,19 +162,12 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Measures and ratings are made up, the tables are those of the report."""
     folder = tmp_path_factory.mktemp("study")
     variants, seeds = list(made_study.WORTH), range(3)
-    measures, ratings = [], []
-    for seed in seeds:
-        for variant in variants:
-            measures.append(folder / f"{variant}-{seed}.csv")
-            made_study.measures(variant, seed, (0, 12), (0, 96)).to_csv(measures[-1], index=False)
-        ratings.append(folder / f"ratings-{seed}.csv")
-        made_study.ratings(seed, variants).to_csv(ratings[-1], index=False)
     record = made_study.write_record(folder / "config.json", variants)
-    for name, table in study_tables(read_results(measures, ratings, descriptions(record))).items():
-        write_table(table, folder / "tables" / f"{name}.csv")
-    (folder / "positions.csv").write_text(
-        "source,phase,own,opp,result,decisive,keeping,losing\nrandom,4,2176,4160,1,1,d3 c4,b1 a2\n", encoding="utf-8"
-    )
+    inputs = made_study.write_inputs(folder, variants, seeds, (0, 12), (0, 96))
+    for name, table in study_tables(read_results(*inputs, descriptions(record))).items():
+        write_table(table, folder / "tables" / f"{name}.csv", BY)
+    positions = "source,phase,own,opp,result,decisive,keeping,losing\nrandom,4,2176,4160,1,1,d3 c4,b1 a2\n"
+    files.write(folder / "positions.csv", positions.encode(), paper.kind_of(folder / "positions.csv"), BY)
     draw(folder / "figures", paper.STUDY_FIGURES)
     return folder
 

@@ -7,7 +7,8 @@ localrules:
 
 rule configuration:
     output:
-        "<run>/config.json",
+        config="<run>/config.json",
+        machine="<run>/machine.json",
     log:
         "<run>/logs/configuration.log",
     benchmark:
@@ -22,7 +23,8 @@ rule configuration:
     params:
         config=parts(*configuration.PARTS),
     shell:
-        "python -m probzero config --config {params.config:q} --output {output:q} 2>&1 | tee {log:q}"
+        "python -m probzero config --config {params.config:q} --output {output.config:q} --machine {output.machine:q}"
+        " 2>&1 | tee {log:q}"
 
 
 rule report:

@@ -21,7 +21,8 @@ localrules:
 
 rule study_configuration:
     output:
-        "<top>/config.json",
+        config="<top>/config.json",
+        machine="<top>/machine.json",
     log:
         "<top>/logs/configuration.log",
     benchmark:
@@ -36,7 +37,8 @@ rule study_configuration:
     params:
         config=json.dumps(STUDY_SETTINGS),
     shell:
-        "python -m probzero config --config {params.config:q} --output {output:q} 2>&1 | tee {log:q}"
+        "python -m probzero config --config {params.config:q} --output {output.config:q} --machine {output.machine:q}"
+        " 2>&1 | tee {log:q}"
 
 
 rule study_positions:

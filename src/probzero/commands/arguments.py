@@ -27,8 +27,8 @@ def add_iteration(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--iteration", required=True, type=int, metavar="I", help="number of the iteration, from 1")
 
 
-def add_path(parser: argparse.ArgumentParser, name: str, summary: str) -> None:
-    parser.add_argument(name, required=True, type=Path, metavar="FILE", help=summary)
+def add_path(parser: argparse.ArgumentParser, name: str, summary: str, kind: str = "FILE") -> None:
+    parser.add_argument(name, required=True, type=Path, metavar=kind, help=summary)
 
 
 def add_imported(parser: argparse.ArgumentParser) -> None:
