@@ -38,8 +38,15 @@ def compiled_from_arrays(game: Game) -> Any:
     def outcome(state: np.ndarray) -> int:
         return game.outcome(state[None])[0]
 
-    sizes = {"WORDS": game.words, "MOVES": game.most_moves, "ACTIONS": game.actions}
-    return SimpleNamespace(**sizes, legal=legal, play=play, rank=rank, outcome=outcome)
+    def value(state: np.ndarray) -> int:
+        return game.margin(state[None])[0] if game.has_margin else outcome(state)
+
+    def left(state: np.ndarray) -> int:
+        return game.shape.squares - game.phase(state[None])[0]
+
+    largest = game.shape.squares if game.has_margin else 1
+    sizes = {"WORDS": game.words, "MOVES": game.most_moves, "ACTIONS": game.actions, "LARGEST": largest}
+    return SimpleNamespace(**sizes, legal=legal, play=play, rank=rank, outcome=outcome, value=value, left=left)
 
 
 class Othello4(Othello):

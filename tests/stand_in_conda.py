@@ -27,10 +27,15 @@ if [ -n "${CONDA_PREFIX:-}" ]; then old=$CONDA_PREFIX/bin; PATH=${PATH/$old/$1/b
 export PATH CONDA_PREFIX="$1"
 """
 
-# Whatever it is asked to do, it writes to the file after --output who it is and what it was told.
+# Whatever it is asked to do, it writes to the files after --output and --machine who it is and what it was told.
 PYTHON = """#!/usr/bin/env bash
-while [ $# -gt 0 ] && [ "$1" != --output ]; do shift; done
-printf '%s\\n' "$(dirname "$(dirname "$0")")" "${PYTHONNOUSERSITE:-none}" "${PYTHONPATH:-none}" > "$2"
+while [ $# -gt 0 ]; do
+    case "$1" in
+        --output|--machine)
+            printf '%s\\n' "$(dirname "$(dirname "$0")")" "${PYTHONNOUSERSITE:-none}" "${PYTHONPATH:-none}" > "$2" ;;
+    esac
+    shift
+done
 """
 
 

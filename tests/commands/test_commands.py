@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
@@ -23,6 +24,7 @@ from probzero.commands import progress
 from probzero.commands.arguments import player
 from probzero.commands.match import _player
 from probzero.errors import ProbZeroError
+from probzero.files import SEALS
 
 ROOT = Path(__file__).parents[2]
 TINY = {
@@ -46,7 +48,9 @@ def tiny(**changes: dict[str, Any]) -> str:
 
 
 def files(folder: Path) -> list[str]:
-    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+    """The files of a folder but for their seals."""
+    found = (path for path in folder.rglob("*") if path.is_file() and path.parent.name != SEALS)
+    return sorted(str(path.relative_to(folder)) for path in found)
 
 
 class Commands:
@@ -64,7 +68,7 @@ class Commands:
         return main(["init", *self.common, *outputs])
 
     def selfplay(self, shard: int = 0, checkpoint: str = "0000.safetensors") -> int:
-        kinds = {"dataset": "bin", "games": "csv", "metrics": "json"}
+        kinds = {"dataset": "safetensors", "games": "csv", "metrics": "json"}
         outputs = [f"--{name}={self.path(f'shard{shard}.{kind}')}" for name, kind in kinds.items()]
         outputs.append(f"--costs={self.path(f'costs/shard{shard}.json')}")
         where = ["--iteration", "1", "--iterations", "2", "--shard", str(shard), "--checkpoint", self.path(checkpoint)]
@@ -100,7 +104,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory, threads: None) -> Command
     commands = Commands(tmp_path_factory.mktemp("run"), tiny())
     assert commands.init() == 0
     assert commands.selfplay(0) == 0 and commands.selfplay(1) == 0
-    assert commands.train("shard0.bin", "shard1.bin") == 0
+    assert commands.train("shard0.safetensors", "shard1.safetensors") == 0
     assert commands.match() == 0
     return commands
 
@@ -108,7 +112,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory, threads: None) -> Command
 @pytest.fixture
 def copy(finished: Commands, tmp_path: Path) -> Commands:
     """The inputs of a finished run in a folder of their own."""
-    for name in ("0000.safetensors", "opt0.safetensors", "shard0.bin"):
+    for name in ("0000.safetensors", "opt0.safetensors", "shard0.safetensors"):
         (tmp_path / name).write_bytes((finished.folder / name).read_bytes())
     return Commands(tmp_path, tiny())
 
@@ -129,7 +133,8 @@ def test_the_commands_of_a_pipeline_leave_every_file(finished: Commands) -> None
     assert files(finished.folder) == [
         "0000.safetensors", "0001.safetensors", "costs/shard0.json", "costs/shard1.json", "costs/train.json",
         "iteration-0001.csv", "opt0.safetensors", "opt1.safetensors",
-        "shard0.bin", "shard0.csv", "shard0.json", "shard1.bin", "shard1.csv", "shard1.json", "train.json",
+        "shard0.csv", "shard0.json", "shard0.safetensors", "shard1.csv", "shard1.json", "shard1.safetensors",
+        "train.json",
     ]  # fmt: skip
 
 
@@ -151,16 +156,24 @@ def test_costs_name_their_iteration_and_shard(finished: Commands) -> None:
 
 def test_a_command_run_twice_gives_the_same_bytes(finished: Commands, copy: Commands) -> None:
     assert copy.init() == 0 and copy.selfplay(1) == 0
-    assert copy.train("shard0.bin", "shard1.bin") == 0 and copy.match() == 0
+    assert copy.train("shard0.safetensors", "shard1.safetensors") == 0 and copy.match() == 0
     made = [name for name in files(copy.folder) if not name.startswith("costs/")]
     assert len(made) == len(files(copy.folder)) - 2  # shard 0 was copied
     for name in made:
         assert (copy.folder / name).read_bytes() == (finished.folder / name).read_bytes(), name
+    seals = copy.folder / SEALS  # of tables and metrics; files of tensors hold their own
+    assert len(list(seals.iterdir())) == 4
+    for seal in seals.iterdir():
+        assert seal.read_bytes() == (finished.folder / SEALS / seal.name).read_bytes(), seal
 
 
 def test_the_cache_changes_nothing_but_costs(finished: Commands, copy: Commands) -> None:
     without = Commands(copy.folder, tiny(search={"cache": False}))
-    assert without.selfplay(1) == 0 and without.train("shard0.bin", "shard1.bin") == 0 and without.match() == 0
+    assert (
+        without.selfplay(1) == 0
+        and without.train("shard0.safetensors", "shard1.safetensors") == 0
+        and without.match() == 0
+    )
     for name in files(copy.folder):
         if not name.startswith("costs/"):
             assert (copy.folder / name).read_bytes() == (finished.folder / name).read_bytes(), name
@@ -172,7 +185,9 @@ def test_the_cache_changes_nothing_but_costs(finished: Commands, copy: Commands)
 
 
 def test_shards_of_one_iteration_play_different_games(finished: Commands) -> None:
-    assert (finished.folder / "shard0.bin").read_bytes() != (finished.folder / "shard1.bin").read_bytes()
+    assert (finished.folder / "shard0.safetensors").read_bytes() != (
+        finished.folder / "shard1.safetensors"
+    ).read_bytes()
 
 
 def test_a_command_needs_no_more_of_the_configuration_than_it_says(tmp_path: Path) -> None:
@@ -225,19 +240,19 @@ def test_a_checkpoint_for_another_board_is_refused(copy: Commands, capsys: pytes
 
 
 def test_a_truncated_dataset_is_refused(copy: Commands, capsys: pytest.CaptureFixture[str]) -> None:
-    path = copy.folder / "shard0.bin"
+    path = copy.folder / "shard0.safetensors"
     path.write_bytes(path.read_bytes()[:-4])
     before = files(copy.folder)
-    refused(copy.train("shard0.bin"), capsys, str(path), "bytes")
+    refused(copy.train("shard0.safetensors"), capsys, str(path), "expected a whole safetensors file", "made anew")
     assert files(copy.folder) == before
 
 
 def test_a_dataset_with_nan_is_refused(copy: Commands, capsys: pytest.CaptureFixture[str]) -> None:
-    path = copy.folder / "shard0.bin"
+    path = copy.folder / "shard0.safetensors"
     data = bytearray(path.read_bytes())
-    data[-4:] = np.float32("nan").tobytes()  # the last number of the last sample: its weight
+    data[-4:] = np.float32("nan").tobytes()
     path.write_bytes(bytes(data))
-    refused(copy.train("shard0.bin"), capsys, str(path), "weight")
+    refused(copy.train("shard0.safetensors"), capsys, str(path), "checksum")
 
 
 @pytest.fixture
@@ -255,7 +270,7 @@ def test_a_run_refuses_an_imported_network(imported: Commands, capsys: pytest.Ca
     before = files(imported.folder)
     for status in (
         lambda: imported.selfplay(1),
-        lambda: imported.train("shard0.bin"),
+        lambda: imported.train("shard0.safetensors"),
         lambda: imported.truth(),
         lambda: main(["match", *imported.common, "--player", f"a={imported.path('0000.safetensors')}",
                       "--against", "random", "--output", imported.path("m")]),
@@ -288,11 +303,13 @@ def test_what_is_no_published_network_leaves_no_checkpoint(copy: Commands, capsy
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has CUDA")
 @pytest.mark.parametrize("part", ["selfplay", "training", "arena"])
-def test_cuda_where_there_is_none_is_refused(part: str, copy: Commands, capsys: pytest.CaptureFixture[str]) -> None:
+def test_cuda_where_there_is_none_is_refused(
+    part: str, finished: Commands, copy: Commands, capsys: pytest.CaptureFixture[str]
+) -> None:
     wishful = Commands(copy.folder, tiny(**{part: {"device": "cuda"}}))
-    (copy.folder / "0001.safetensors").write_bytes((copy.folder / "0000.safetensors").read_bytes())
+    (copy.folder / "0001.safetensors").write_bytes((finished.folder / "0001.safetensors").read_bytes())
     before = files(copy.folder)
-    status = {"selfplay": lambda: wishful.selfplay(1), "training": lambda: wishful.train("shard0.bin"),
+    status = {"selfplay": lambda: wishful.selfplay(1), "training": lambda: wishful.train("shard0.safetensors"),
               "arena": wishful.match}[part]()  # fmt: skip
     refused(status, capsys, "cuda: expected a CUDA device of this machine, found none")
     assert files(copy.folder) == before
@@ -323,9 +340,9 @@ def test_wrong_arguments_are_one_line(arguments: list[str], capsys: pytest.Captu
 
 def test_games_that_are_missing_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     outputs = [f"--{name}={tmp_path / name}.csv" for name in ("ratings", "differences", "pairings", "model")]
-    arguments = ["--matches", str(tmp_path / "absent.csv"), "--players", "a", "b", "--seed", "0"]
+    arguments = ["--config", tiny(), "--matches", str(tmp_path / "absent.csv"), "--players", "a", "b", "--seed", "0"]
     status = main(["elo", *arguments, *outputs])
-    refused(status, capsys, "absent.csv: expected a CSV file, found nothing")
+    refused(status, capsys, "absent.csv: expected a file, found nothing")
     assert files(tmp_path) == []
 
 
@@ -359,12 +376,13 @@ def test_a_player_without_a_file_is_uct_only_with_a_search_of_its_own() -> None:
     smoke = config.load(ROOT / "config" / "smoke.yaml")
     settings = smoke.changed(search={"algorithm": "ucb1"})
     uct = settings.search
-    assert isinstance(_player(settings, "random", None, None), OnePlyPlayer)
-    assert isinstance(_player(settings, "uct", None, uct), SearchPlayer)
+    asked = argparse.Namespace(seed=0, imported=False)
+    assert isinstance(_player(settings, "random", None, None, asked), OnePlyPlayer)
+    assert isinstance(_player(settings, "uct", None, uct, asked), SearchPlayer)
     with pytest.raises(ProbZeroError, match="player: nonsense"):
-        _player(settings, "nonsense", None, None)
+        _player(settings, "nonsense", None, None, asked)
     with pytest.raises(ProbZeroError, match="ucb1, which needs no network, found particle"):
-        _player(settings, "probzero", None, smoke.search)
+        _player(settings, "probzero", None, smoke.search, asked)
 
 
 def test_a_player_is_a_name_and_a_path() -> None:
