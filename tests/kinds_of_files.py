@@ -12,16 +12,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
+from made_matches import record, write_record
 from made_samples import invented
 from published_form import published_state
 from pydantic import BaseModel
 from sealed import made
 
 from probzero import config, files, games, machine, study
-from probzero.arena.match import play_match
-from probzero.arena.names import MATCHES
-from probzero.arena.openings import random_openings
-from probzero.arena.simple_players import SCORES, OnePlyPlayer
 from probzero.config import Network
 from probzero.games.random_play import play_by_seed
 from probzero.learning.dataset import read_samples, write_samples
@@ -76,10 +73,8 @@ def _write_optimizer(path: Path, by: Origin) -> None:
 
 
 @cache
-def matches() -> pd.DataFrame:
-    openings = random_openings(GAME, 2, 2, 1)
-    one, other = (("greedy", OnePlyPlayer(GAME, SCORES["greedy"])), ("random", OnePlyPlayer(GAME, SCORES["random"])))
-    return play_match(GAME, openings, one, other, ("test",))
+def _matches() -> pd.DataFrame:
+    return record(GAME, "greedy", ["random"])
 
 
 @cache
@@ -146,7 +141,7 @@ def _read_study(path: Path, wanted: dict[str, Any]) -> Any:
 
 
 def _write_manifest(path: Path, by: Origin) -> None:
-    write_csv(path.parent / "table.csv", matches(), TABLE, made())
+    write_csv(path.parent / "table.csv", _matches(), TABLE, made())
     checkpoint.save_checkpoint(path.parent / "checkpoints" / "one.safetensors", network(), _info(made()))
     manifest.write_manifest(path.parent)
 
@@ -184,7 +179,7 @@ KINDS = {
     ),
     "match record": Kind(
         "greedy.csv",
-        lambda path, by: write_csv(path, matches(), MATCHES, by.about("greedy")),
+        lambda path, by: write_record(path, _matches(), by.seed or 0),
         lambda path, wanted: read_matches([path], GAME, **wanted),
     ),
     "games of self-play": Kind(

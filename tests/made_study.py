@@ -9,8 +9,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sealed import made
 
-from probzero.report.study.inputs import COSTS
+from probzero import config, files
+from probzero.report.study.inputs import MEASURED, WORK
+from probzero.tables import TABLE, write_csv
 
 RECORD: dict[str, Any] = json.loads(
     (Path(__file__).parent.parent / "results" / "reference" / "study" / "config.json").read_text(encoding="utf-8")
@@ -33,8 +36,10 @@ def measures(variant: str, seed: int, iterations: Sequence[int], budgets: Sequen
     rng = np.random.default_rng([seed, list(WORTH).index(variant)])
     luck = rng.normal(0, 0.07)
     rows = []
-    for iteration in [0] if variant == "uct" else iterations:
-        costs = {name: iteration * rate for name, rate in zip(COSTS, _rates(variant), strict=True)}
+    for iteration in checkpoints(variant, iterations):
+        work = dict(
+            zip(WORK, (iteration * rate for rate in (256, 4500, 180_000 * _pace(variant), 90_000)), strict=True)
+        )
         for particles in [budget for budget in budgets if budget > 0 or variant != "uct"]:
             top = ASYMPTOTES[particles]
             grown = top - (0 if variant == "uct" else (top - 0.43 - particles / 1600) * np.exp(-iteration / 7))
@@ -42,18 +47,34 @@ def measures(variant: str, seed: int, iterations: Sequence[int], budgets: Sequen
             kept = rng.binomial(POSITIONS, 1 / (1 + np.exp(-logit)))
             rows += [
                 {"variant": variant, "seed": seed, "iteration": iteration, "particles": particles, "phase": phase,
-                 "positions": count, "kept": won, **costs}
+                 "positions": count, "kept": won, **work}
                 for phase, count, won in zip(PHASES, POSITIONS, kept, strict=True)
             ]  # fmt: skip
     return pd.DataFrame(rows)
 
 
-def _rates(variant: str) -> tuple[float, ...]:
-    """Return what an iteration costs, in the order of COSTS."""
-    if variant == "uct":
-        return (0.0,) * len(COSTS)
-    slow = 1.15 if variant in ("no-reuse", "no-dag") else 0.9 if variant.startswith("alphazero") else 1.0
-    return (256, 4500, 180_000 * slow, 160_000 * slow, 285, 20_000, 90_000, 10.5 * slow, 14.0)
+def costs(variant: str, seed: int, iterations: Sequence[int], slower: float = 1) -> pd.DataFrame:
+    """Return what its checkpoints cost on a machine that is `slower`."""
+    pace = _pace(variant)
+    rates = {
+        "network_evaluations": 160_000 * pace, "network_calls": 285, "cache_hits": 20_000 * pace,
+        "selfplay_seconds": 10.5 * pace * slower, "training_seconds": 14.0 * slower,
+    }  # fmt: skip
+    spent = [
+        {"variant": variant, "seed": seed, "iteration": iteration}
+        | {name: iteration * rate for name, rate in rates.items()}
+        for iteration in checkpoints(variant, iterations)
+    ]
+    return pd.DataFrame(spent)
+
+
+def checkpoints(variant: str, iterations: Sequence[int]) -> Sequence[int]:
+    return [0] if variant == "uct" else iterations
+
+
+def _pace(variant: str) -> float:
+    """Return how much more work and time an iteration takes than one of the reference."""
+    return 1.15 if variant in ("no-reuse", "no-dag") else 0.9 if variant.startswith("alphazero") else 1.0
 
 
 def ratings(seed: int, variants: Sequence[str]) -> pd.DataFrame:
@@ -68,21 +89,50 @@ def ratings(seed: int, variants: Sequence[str]) -> pd.DataFrame:
 
 
 def write_record(path: Path, names: Sequence[str] = (), **changes: object) -> Path:
-    """Write the record of a study that has these variants alone."""
+    """Write the record of a study that has these variants alone, in their order."""
     chosen = {name: RECORD["variants"][name] for name in names}
-    path.write_text(json.dumps({**RECORD, "variants": chosen, **changes}), encoding="utf-8")
+    data = json.dumps({**RECORD, "variants": chosen, **changes}, indent=2).encode()
+    files.write(path, data, config.KIND, made())
     return path
 
 
-def write(folder: Path, variants: Sequence[str], seeds: Sequence[int], iterations: Sequence[int]) -> list[str]:
-    """Write all files and return the arguments that name them."""
-    folder.mkdir(parents=True, exist_ok=True)
-    record = write_record(folder / "config.json", variants)
-    measure_files, rating_files = [], []
+def write_by_seed(folder: Path, name: str, table: pd.DataFrame, kind: str) -> list[Path]:
+    """Write the rows of each seed into a file of their own, sealed as of that seed; one file if there is no row."""
+    parts = list(table.groupby("seed")) or [(0, table)]
+    paths = [folder / f"{name}-{seed}.csv" for seed, _ in parts]
+    for path, (seed, rows) in zip(paths, parts, strict=True):
+        write_csv(path, rows, kind, made(seed=int(seed)))
+    return paths
+
+
+def write_inputs(
+    folder: Path,
+    variants: Sequence[str],
+    seeds: Sequence[int],
+    iterations: Sequence[int],
+    budgets: Sequence[int] = (0, 96, 384),
+    slower: float = 1,
+) -> tuple[list[Path], list[Path], list[Path]]:
+    """Write measures and costs of every variant and seed and ratings of every seed; return the files of each."""
+    measured, spent, rated = [], [], []
     for seed in seeds:
-        for variant in variants:
-            measure_files.append(folder / f"{variant}-{seed}.csv")
-            measures(variant, seed, iterations).to_csv(measure_files[-1], index=False)
-        rating_files.append(folder / f"ratings-{seed}.csv")
-        ratings(seed, variants).to_csv(rating_files[-1], index=False)
-    return ["--study", str(record), "--measures", *map(str, measure_files), "--ratings", *map(str, rating_files)]
+        for name in variants:
+            measured += write_by_seed(folder / name, "measures", measures(name, seed, iterations, budgets), MEASURED)
+            spent += write_by_seed(folder / name, "costs", costs(name, seed, iterations, slower), files.COSTS)
+        rated += write_by_seed(folder, "ratings", ratings(seed, variants), TABLE)
+    return measured, spent, rated
+
+
+def write(
+    folder: Path, variants: Sequence[str], seeds: Sequence[int], iterations: Sequence[int], slower: float = 1
+) -> list[str]:
+    """Write all files and return the arguments that name them."""
+    record = write_record(folder / "config.json", variants)
+    parts = write_inputs(folder, variants, seeds, iterations, slower=slower)
+    return ["--study", str(record), *named(*parts)]
+
+
+def named(*parts: Sequence[Path]) -> list[str]:
+    """Return arguments that name measures, costs and ratings."""
+    options = ("--measures", "--costs", "--ratings")
+    return [word for option, paths in zip(options, parts, strict=True) for word in (option, *map(str, paths))]

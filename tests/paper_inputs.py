@@ -15,6 +15,7 @@ import made_study
 import pandas as pd
 import pytest
 import typst
+from sealed import copy, reseal, rewrite_table
 
 from probzero import config, files
 from probzero.__main__ import main
@@ -93,6 +94,8 @@ iteration,samples,seconds
 2,512,1.5
 """,
 }
+START = "...../.ox../.xo../...../....."
+POSITIONS = f"source,phase,position,result,decisive,keeping,losing\nrandom,4,{START},1,1,d3 c4,b1 a2\n"
 SHARES = {  # of iteration 0, iteration 2 and the ceiling: kept of 20, by source and particles
     ("random", 0): (9, 13, 17),
     ("selfplay", 0): (10, 12, 18),
@@ -132,8 +135,8 @@ def make_run(folder: Path, **changes: Any) -> Path:
         "config.json": json.dumps(settings),
         "seed3/truth/ceiling.json": json.dumps({"positions": 332, "samples": 2000}),
         # of the two decisive positions a random move keeps one in 1/2 and one in 1/4 of the cases: 37.5 % on average
-        "seed3/truth/positions.csv": "source,phase,own,opp,result,decisive,keeping,losing\n"
-        "random,4,2176,4160,1,1,d3 c4,b1 a2\nrandom,5,64,14464,-1,0,d2 b4 d4,\nselfplay,5,1,2,1,1,a1,b2 c3 d4\n",
+        "seed3/truth/positions.csv": f"{POSITIONS}random,5,{START},-1,0,d2 b4 d4,\n"
+        f"selfplay,5,{START},1,1,a1,b2 c3 d4\n",
         "seed3/tables/truth.csv": "\n".join([f"player,iteration,source,particles,{columns}", *kept_rows(""), ""]),
         "seed3/tables/errors.csv": "\n".join(
             [f"player,iteration,source,particles,phase,{columns}", *kept_rows(",7"), ""]
@@ -166,8 +169,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     inputs = made_study.write_inputs(folder, variants, seeds, (0, 12), (0, 96))
     for name, table in study_tables(read_results(*inputs, descriptions(record))).items():
         write_table(table, folder / "tables" / f"{name}.csv", BY)
-    positions = "source,phase,own,opp,result,decisive,keeping,losing\nrandom,4,2176,4160,1,1,d3 c4,b1 a2\n"
-    files.write(folder / "positions.csv", positions.encode(), paper.kind_of(folder / "positions.csv"), BY)
+    files.write(folder / "positions.csv", POSITIONS.encode(), paper.kind_of(folder / "positions.csv"), BY)
     draw(folder / "figures", paper.STUDY_FIGURES)
     return folder
 
@@ -180,22 +182,34 @@ def changed(study: Path, tmp_path: Path) -> Path:
 
 def copied(source: Path, paths: list[Path], target: Path) -> Path:
     for path in paths:
-        copy = target / path.relative_to(source)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_bytes(path.read_bytes())
+        copy(path, target / path.relative_to(source))
     return target
 
 
 def change(folder: Path, table: str, where: dict[str, Any], values: dict[str, float | None]) -> None:
     """Put values in the place of those of the one row that `where` names."""
-    path = folder / "tables" / f"{table}.csv"
-    rows = pd.read_csv(path)
-    chosen = pd.concat([rows[column] == value for column, value in where.items()], axis=1).all(axis=1)
-    assert chosen.sum() == 1
-    for column, value in values.items():
-        rows[column] = rows[column].astype(object)
-        rows.loc[chosen, column] = math.nan if value is None else value
-    rows.to_csv(path, index=False)
+
+    def changed(rows: pd.DataFrame) -> pd.DataFrame:
+        chosen = pd.concat([rows[column] == value for column, value in where.items()], axis=1).all(axis=1)
+        assert chosen.sum() == 1
+        for column, value in values.items():
+            rows[column] = rows[column].astype(object)
+            rows.loc[chosen, column] = math.nan if value is None else value
+        return rows
+
+    rewrite_table(folder / "tables" / f"{table}.csv", changed)
+
+
+def replace(path: Path, *pairs: tuple[str, str]) -> None:
+    """Put other texts in the place of those that stand in a file, and seal it anew."""
+
+    def changed(data: bytes) -> bytes:
+        for old, new in pairs:
+            assert old.encode() in data, old
+            data = data.replace(old.encode(), new.encode())
+        return data
+
+    reseal(path, changed)
 
 
 def arguments(run: Path, output: Path, study: Path | None = None) -> list[str]:

@@ -53,6 +53,21 @@ def rearrange(path: Path, **changes: np.ndarray) -> None:
     redescribe(path)
 
 
+def write_metrics(path: Path, content: Any, kind: str = files.METRICS, **origin: Any) -> Path:
+    """Write numbers of an iteration, or of one of its shards, as the job that they name would; return the path."""
+    numbers = {name: content.get(name) for name in ("iteration", "shard")} if isinstance(content, dict) else {}
+    files.write(path, json.dumps(content).encode(), kind, made(**numbers, **origin))
+    return path
+
+
+def copy(path: Path, target: Path) -> Path:
+    """Copy a file with its seal."""
+    for source, new in ((path, target), (files.seal_of(path), files.seal_of(target))):
+        new.parent.mkdir(parents=True, exist_ok=True)
+        new.write_bytes(source.read_bytes())
+    return target
+
+
 def reseal(path: Path, change: Callable[[bytes], bytes] = bytes, **origin: Any) -> None:
     """Change a sealed file's bytes or its origin, and seal it anew: as if the writer had written it so."""
     content = json.loads(files.seal_of(path).read_text())

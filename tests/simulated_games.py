@@ -7,6 +7,9 @@ import math
 import numpy as np
 import pandas as pd
 
+from probzero.arena import elo
+from probzero.report.tournament import pairings_table, ratings_table
+
 
 def simulate(
     rng: np.random.Generator, ratings: list[float], first_move: float, nu: float, openings: int, favour: float = 0
@@ -32,3 +35,12 @@ def simulate(
         }
     )
     return games, names
+
+
+def tournament() -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
+    """Return ratings, pairings and players of a tournament of three checkpoints and the perfect player."""
+    games, names = simulate(np.random.default_rng(0), [0, 250, 400, 450], 20, 0.2, 12)
+    renamed = {names[3]: "perfect"}
+    games = games.replace({"first": renamed, "second": renamed})
+    players = [*names[:3], "perfect"]
+    return ratings_table(elo.fit(games, players, names[0])), pairings_table(games, players), players

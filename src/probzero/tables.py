@@ -57,7 +57,7 @@ def refuse(path: Path, table: pd.DataFrame, column: str, wrong: pd.Series, expec
     """Fail if any row of a table that was read from `path` is wrong in this column, naming the line of the first."""
     if wrong.any():
         row = int(np.argmax(wrong.to_numpy()))
-        raise bad(kind, f"{path}: line {row + 2}: column {column}", expected, repr(table[column].iloc[row]))
+        raise bad(kind, f"{path}: line {row + 2}: column {column}", expected, repr(table[column].tolist()[row]))
 
 
 def _read_text(data: bytes, path: Path, columns: Iterable[str], kind: str) -> pd.DataFrame:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from sealed import MADE, rewrite_table
 from simulated_games import simulate
 
+from probzero import config, files
 from probzero.arena import elo
 from probzero.errors import ProbZeroError
 from probzero.report import check, tables
@@ -31,15 +32,21 @@ def write_run(folder: Path, seed: int = 0, last: float = 400) -> Path:
         "differences": differences_table(ratings), "pairings": pairings_table(games, names),
     }  # fmt: skip
     for name, table in made.items():
-        path = folder / "seed0" / "tables" / f"{name}.csv"
-        tables.write_table(table, path)
-    (folder / check.CONFIGURATION).write_text(json.dumps(CONFIGURATION))
+        tables.write_table(table, table_of(folder, name), MADE)
+    return configure(folder, CONFIGURATION)
+
+
+def configure(folder: Path, settings: object) -> Path:
+    files.write_json(folder / check.CONFIGURATION, settings, config.KIND, MADE)
     return folder
 
 
+def table_of(folder: Path, name: str) -> Path:
+    return folder / "seed0" / "tables" / f"{name}.csv"
+
+
 def edit(folder: Path, name: str, **columns: object) -> None:
-    path = folder / "seed0" / "tables" / f"{name}.csv"
-    pd.read_csv(path).assign(**columns).to_csv(path, index=False)
+    rewrite_table(table_of(folder, name), lambda table: table.assign(**columns))
 
 
 def verdict(found: pd.DataFrame, quantity: str) -> str:
@@ -110,18 +117,18 @@ def test_costs_are_shown_and_never_judged(reference, tmp_path):
 def test_another_configuration_differs_but_another_device_does_not(reference, tmp_path):
     new = write_run(tmp_path / "new")
     elsewhere = CONFIGURATION | {"selfplay": {"games": 8, "device": "cuda", "threads": 4}}
-    (new / check.CONFIGURATION).write_text(json.dumps(elsewhere))
+    configure(new, elsewhere)
     assert check.passed(check.check(new, reference))
-    (new / check.CONFIGURATION).write_text(json.dumps(CONFIGURATION | {"seeds": [1]}))
+    configure(new, CONFIGURATION | {"seeds": [1], "name": "smoke-seed1"})  # no settings
+    assert check.passed(check.check(new, reference))
+    configure(new, CONFIGURATION | {"selfplay": {"games": 9}})
     assert verdict(check.check(new, reference), "configuration") == check.DIFFERS
 
 
 def test_a_pairing_that_was_not_played_differs(reference, tmp_path):
     new = write_run(tmp_path / "new")
-    path = new / "seed0" / "tables" / "pairings.csv"
-    pd.read_csv(path).query("not (player == 'iteration-0001' and opponent == 'iteration-0000')").to_csv(
-        path, index=False
-    )
+    left_out = "not (player == 'iteration-0001' and opponent == 'iteration-0000')"
+    rewrite_table(table_of(new, "pairings"), lambda table: table.query(left_out))
     found = check.check(new, reference)
     assert verdict(found, "match score iteration-0001 : iteration-0000") == check.DIFFERS
 
@@ -140,8 +147,8 @@ def test_every_tolerance_gives_its_reason():
     ("missing", "message"),
     [
         ("config.json", r"config\.json: expected a file, found nothing"),
-        ("seed0/tables/training.csv", r"training\.csv: expected a CSV file, found nothing"),
-        ("seed0/tables/costs.csv", r"costs\.csv: expected a CSV file, found nothing"),
+        ("seed0/tables/training.csv", r"training\.csv: expected a file, found nothing"),
+        ("seed0/tables/costs.csv", r"costs\.csv: expected a file, found nothing"),
         ("seed0/tables/ratings.csv", None),
     ],
 )
@@ -155,6 +162,16 @@ def test_a_missing_file_of_the_new_run_is_named(reference, tmp_path, missing, me
         check.check(new, reference)
 
 
+@pytest.mark.parametrize("name", ["config.json", "seed0/tables/training.csv", "seed0/tables/pairings.csv"])
+@pytest.mark.parametrize("place", ["new", "reference"])
+def test_a_file_that_was_changed_by_hand_is_named_on_either_side(reference, tmp_path, name, place):
+    new = write_run(tmp_path / "new")
+    path = tmp_path / place / name
+    path.write_bytes(path.read_bytes().replace(b"0", b"1", 1))
+    with pytest.raises(ProbZeroError, match=rf"{place}/{name}: expected the file that was written"):
+        check.check(new, reference)
+
+
 def test_a_reference_without_tables_is_refused(reference, tmp_path):
     with pytest.raises(ProbZeroError, match=r"reference: .*expected seed<S>/tables, found none"):
         check.check(reference, tmp_path / "nothing")
@@ -163,7 +180,7 @@ def test_a_reference_without_tables_is_refused(reference, tmp_path):
 def truth_table(folder: Path, kept: float) -> None:
     rows = {"iteration": [0, 4, 4], "source": "all", "particles": [0, 0, 96], "kept_share": [0.4, kept, 0.97]}
     table = pd.DataFrame(rows).assign(share_low=lambda t: t.kept_share - 0.02, share_high=lambda t: t.kept_share + 0.02)
-    tables.write_table(table, folder / "seed0/tables/truth.csv")
+    tables.write_table(table, table_of(folder, "truth"), MADE)
 
 
 @pytest.mark.parametrize(("kept", "expected"), [(0.87, check.OK), (0.80, check.DIFFERS)])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from sealed import made
+from sealed import write_metrics
 
 from probzero import files
 from probzero.errors import ProbZeroError
@@ -19,10 +19,8 @@ def shard(iteration: int, number: int, **changes: float) -> dict[str, float]:
 
 
 def written(folder: Path, kind: str, *contents: dict[str, float]) -> list[Path]:
-    paths = [folder / f"{kind}{number}.json" for number in range(len(contents))]
-    for path, content in zip(paths, contents, strict=True):
-        files.write_json(path, content, files.COSTS, made(iteration=content["iteration"], shard=content.get("shard")))
-    return paths
+    named = [(folder / f"{kind}{number}.json", content) for number, content in enumerate(contents)]
+    return [write_metrics(path, content, files.COSTS) for path, content in named]
 
 
 def test_shards_are_summed_and_their_rates_add_up(tmp_path: Path) -> None:

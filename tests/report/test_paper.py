@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import math
+import re
+from collections.abc import Callable
 from pathlib import Path
 
 import paper_inputs
 import pytest
 import typst
-from paper_inputs import arguments, copied, make_run, refusal, words
+from paper_inputs import arguments, copied, make_run, refusal, replace, words
+from sealed import reseal
 
 from probzero.__main__ import main
 from probzero.errors import ProbZeroError
 from probzero.report import paper
+from probzero.report.same_files import is_cost
 
 made = paper_inputs.made
 
@@ -55,7 +59,31 @@ def test_every_file_is_needed_and_named_when_missing(
     (missing,) = [path for path in paper.run_files(changing, 3) if path.name == name]
     missing.unlink()
     line = refusal(capsys, changing)
-    assert line == f"probzero: error: paper: {missing}: expected a file, found nothing"
+    assert line == f"probzero: error: {paper.kind_of(missing)}: {missing}: expected a file, found nothing"
+
+
+@pytest.mark.parametrize("name", [path.name for path in paper.run_files(Path(), 3)])
+def test_a_file_that_was_changed_by_hand_is_named(
+    name: str, changing: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (path,) = [path for path in paper.run_files(changing, 3) if path.name == name]
+    path.write_bytes(path.read_bytes() + b"\n")
+    line = refusal(capsys, changing)
+    assert f"{paper.kind_of(path)}: {path}: expected the file that was written" in line
+    assert line.endswith("delete it and run the same command again: it is made anew")
+
+
+def test_a_table_of_another_seed_is_refused(changing: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = changing / "seed3" / "tables" / "ratings.csv"
+    reseal(path, seed=4)
+    assert f"table: {path}: seed: expected seed 3, found seed 4" in refusal(capsys, changing)
+
+
+def test_nothing_that_the_paper_reads_tells_of_times_or_of_the_machine() -> None:
+    read = [*paper.run_files(Path(), 3), *paper.study_files(Path())]
+    assert not [path for path in read if is_cost(path)]
+    sources = "".join(path.read_text(encoding="utf-8") for path in paper.SOURCE.parent.glob("*.typ"))
+    assert not re.search(r"[a-z]_seconds|\bseconds\b|per_second|cache_hit|network_(calls|evaluations|share)", sources)
 
 
 @pytest.mark.parametrize(
@@ -80,16 +108,18 @@ def test_every_file_is_needed_and_named_when_missing(
 )
 def test_a_number_that_changes_changes_the_paper(name: str, old: str, new: str, made: Path, changing: Path) -> None:
     path = changing / name if name == "config.json" else changing / "seed3" / name
-    text = path.read_text(encoding="utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new), encoding="utf-8")
+    replace(path, (old, new))
     assert paper.compile_pdf(changing, 3) != paper.compile_pdf(made, 3)
 
 
 def test_a_table_without_its_column_is_one_line(changing: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = changing / "seed3" / "tables" / "calibration.csv"
-    path.write_text(path.read_text(encoding="utf-8").replace("brier", "score"), encoding="utf-8")
+    replace(changing / "seed3" / "tables" / "calibration.csv", ("brier", "score"))
     assert "brier" in refusal(capsys, changing)
+
+
+def without(unwanted: str) -> Callable[[bytes], bytes]:
+    """A change that drops the lines in which a text stands."""
+    return lambda data: b"".join(line for line in data.splitlines(keepends=True) if unwanted.encode() not in line)
 
 
 def test_another_board_without_other_players_and_without_games_from_the_start_compiles(tmp_path: Path) -> None:
@@ -101,9 +131,7 @@ def test_another_board_without_other_players_and_without_games_from_the_start_co
         "pairings": "perfect",
         "perfect": ",start,",
     }.items():
-        path = tables / f"{name}.csv"
-        lines = [line for line in path.read_text(encoding="utf-8").splitlines() if unwanted not in line]
-        path.write_text("\n".join([*lines, ""]), encoding="utf-8")
+        reseal(tables / f"{name}.csv", without(unwanted))
     assert "4 × 4 Othello" in words(folder, "<abstract>")
     assert paper.compile_pdf(folder, 3).startswith(b"%PDF")
 

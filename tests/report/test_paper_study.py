@@ -10,7 +10,8 @@ from pathlib import Path
 import pandas as pd
 import paper_inputs
 import pytest
-from paper_inputs import RIVAL, ROOT, arguments, change, copied, refusal, words
+from paper_inputs import RIVAL, ROOT, arguments, change, copied, refusal, replace, words
+from sealed import rewrite_table
 
 from probzero.__main__ import main
 from probzero.report import paper
@@ -39,14 +40,11 @@ def test_a_study_is_a_section_of_its_own_run(made: Path, study: Path, tmp_path: 
 
 
 def test_another_size_of_the_study_names_its_command(made: Path, changed: Path) -> None:
-    path = changed / "config.json"
-    path.write_text(path.read_text(encoding="utf-8").replace('"name": "study"', '"name": "study-full"'), "utf-8")
+    replace(changed / "config.json", ('"name": "study"', '"name": "study-full"'))
     assert "made by make study SIZE=-full in the folder results/study-full" in words(made, "<provenance>", changed)
 
 
 def test_what_is_equal_and_what_it_cost_is_told(made: Path, changed: Path) -> None:
-    costs: dict[str, float | None] = {"network_calls": 3 * 3420, "selfplay_seconds": 252, "training_seconds": 42}
-    change(changed, "accounting", {"variant": RIVAL}, costs)
     for variant, leaves, seeds in (("probzero", 1234567, 3), (RIVAL, 2345678, 2)):
         reached: dict[str, float | None] = {"leaf_evaluations": leaves, "seeds_reaching": seeds}
         change(changed, "efficiency", {"variant": variant, "threshold": 0.95}, reached)
@@ -54,30 +52,27 @@ def test_what_is_equal_and_what_it_cost_is_told(made: Path, changed: Path) -> No
     # 12 iterations of 256 games and 90,000 samples; 40 leaf evaluations a move, AlphaZero × 0.9, no-dag × 1.15
     for number in ("64 leaf evaluations a move", "3,072 games", "1,080,000 samples", "40.0 leaf", "0.90 to 1.15 times"):
         assert number in equal, f"{number} in {equal}"
-    # ProbZero: 126 s of self-play and 168 s of training
-    for number in ("3.00 times as many calls", "2.00 times as long in self-play and 1.00 times"):
-        assert number in cost, f"{number} in {cost}"
     assert "first keeps 95% of exact results after 1,234,567 leaf evaluations of self-play (3 of 3 seeds)" in cost
     assert "AlphaZero after 2,345,678 leaf evaluations of self-play (2 of 3 seeds)" in cost
+    # times are of a machine: the paper says where they stand, and tells none
+    assert "not part of this document" in cost and "tables/costs.csv" in cost and "tables/costs_to_reach.csv" in cost
 
 
 def test_a_share_that_no_seed_reaches_is_said_not_to_be_reached(made: Path, changed: Path) -> None:
     for variant in ("probzero", RIVAL):
-        reached: dict[str, float | None] = {"leaf_evaluations": None, "seconds": None, "seeds_reaching": 0}
+        reached: dict[str, float | None] = {"leaf_evaluations": None, "seeds_reaching": 0}
         change(changed, "efficiency", {"variant": variant, "threshold": 0.95}, reached)
     assert words(made, "<spending>", changed).count("in none of 3 seeds") == 2
 
 
 def test_names_and_changes_of_variants_are_those_of_the_record(made: Path, changed: Path) -> None:
-    path = changed / "config.json"
-    text = path.read_text(encoding="utf-8")
-    for old, new in (
-        ("AlphaZero, trained alike", "Twin"),
-        ("trained alike", "twin"),
-        ("an empty graph", "a new graph"),
-    ):
-        text = text.replace(f'"{old}', f'"{new}')
-    path.write_text(text.replace('"label": "UCT"', '"short": "UCT"'), encoding="utf-8")
+    replace(
+        changed / "config.json",
+        ('"AlphaZero, trained alike', '"Twin'),
+        ('"trained alike', '"twin'),
+        ('"an empty graph', '"a new graph'),
+        ('"label": "UCT"', '"short": "UCT"'),
+    )
     assert "beside Twin, " in words(made, "<other-systems>", changed) and "beside uct, " in words(
         made, "<other-systems>", changed
     )
@@ -90,32 +85,31 @@ def test_every_file_of_a_study_is_needed(
     name: str, made: Path, changed: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (changed / name).unlink()
-    line = refusal(capsys, made, changed)
-    assert line == f"probzero: error: paper: {changed / name}: expected a file, found nothing"
+    line, kind = refusal(capsys, made, changed), paper.kind_of(changed / name)
+    assert line == f"probzero: error: {kind}: {changed / name}: expected a file, found nothing"
 
 
 @pytest.mark.parametrize("table", paper.STUDY_TABLES)
 def test_every_table_of_a_study_is_read(table: str, made: Path, study: Path, changed: Path) -> None:
     assert paper.compile_pdf(made, 3, changed) == paper.compile_pdf(made, 3, study)  # wherever it is
     shown = {"final": "share", "elo": "rating", "ablations": "raw_effect", "accounting": "games", "efficiency": "seeds"}
-    path = changed / "tables" / f"{table}.csv"
-    rows = pd.read_csv(path)
-    rows.loc[rows["variant"].isin([RIVAL, "root-only"]), shown[table]] *= 2
-    rows.to_csv(path, index=False)
+
+    def doubled(rows: pd.DataFrame) -> pd.DataFrame:
+        rows.loc[rows["variant"].isin([RIVAL, "root-only"]), shown[table]] *= 2
+        return rows
+
+    rewrite_table(changed / "tables" / f"{table}.csv", doubled)
     assert paper.compile_pdf(made, 3, changed) != paper.compile_pdf(made, 3, study)
 
 
 def test_a_study_without_a_rival_is_refused(made: Path, changed: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = changed / "tables" / "final.csv"
-    rows = pd.read_csv(path)
-    rows[~rows["variant"].str.startswith("alphazero")].to_csv(path, index=False)
+    rewrite_table(changed / "tables" / "final.csv", lambda rows: rows[~rows["variant"].str.startswith("alphazero")])
     assert "no rival of probzero among probzero, uct" in refusal(capsys, made, changed)
 
 
 def test_a_study_of_two_systems_alone_compiles(made: Path, changed: Path) -> None:
-    for path in (changed / "tables").iterdir():
-        rows = pd.read_csv(path)
-        rows[rows["variant"].isin(["probzero", RIVAL])].to_csv(path, index=False)
+    for path in (changed / "tables").glob("*.csv"):
+        rewrite_table(path, lambda rows: rows[rows["variant"].isin(["probzero", RIVAL])])
     assert "Ablations" not in words(made, "heading", changed)
     assert paper.compile_pdf(made, 3, changed).startswith(b"%PDF")
 

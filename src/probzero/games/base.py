@@ -187,11 +187,11 @@ class Game(ABC):
         """Return the names of actions, separated by spaces."""
         return " ".join(self.move_name(int(action)) for action in actions)
 
-    def parse_moves(self, names: str) -> list[int]:
-        """Return the actions that `move_names` wrote."""
+    def parse_moves(self, names: str, where: object = "text") -> list[int]:
+        """Return the actions that `move_names` wrote; `where` is what errors call the place of the names."""
         unknown = [name for name in names.split() if name not in self._actions_by_name]
         if unknown:
-            raise bad("moves", repr(names), f"names of moves of {self.identity}", unknown[0])
+            raise bad("moves", f"{where}: {names!r}", f"names of moves of {self.identity}", unknown[0])
         return [self._actions_by_name[name] for name in names.split()]
 
     @cached_property

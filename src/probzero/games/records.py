@@ -42,10 +42,11 @@ def replay(game: Game, sequences: Sequence[Sequence[int]], where: object = "game
     return Replay(before, action, number, plies, states)
 
 
-def sequences_of(game: Game, games: pd.DataFrame) -> tuple[list[list[int]], np.ndarray]:
+def sequences_of(game: Game, games: pd.DataFrame, where: object = "games") -> tuple[list[list[int]], np.ndarray]:
     """Return the actions of recorded games from the start, and how many of each [n] are its opening."""
-    openings = [game.parse_moves(moves) for moves in games["opening_moves"]]
-    moves = [game.parse_moves(moves) for moves in games["moves"]]
+    openings, moves = (
+        [game.parse_moves(moves, where) for moves in games[column]] for column in ("opening_moves", "moves")
+    )
     whole = [before + after for before, after in zip(openings, moves, strict=True)]
     return whole, np.array([len(before) for before in openings], dtype=int)
 
@@ -54,7 +55,7 @@ def check_results(game: Game, games: pd.DataFrame, where: object) -> None:
     """Refuse records whose moves do not lead to a finished game with the result, the margin and the plies they tell.
 
     `plies` counts all from the start, result and margin speak for who moved first."""
-    sequences, _ = sequences_of(game, games)
+    sequences, _ = sequences_of(game, games, where)
     final = replay(game, sequences, where).final
     plies = np.array([len(sequence) for sequence in sequences], dtype=int)
     view = np.where(plies % 2 == 0, 1, -1)  # who moved first is to move at even plies
