@@ -73,3 +73,21 @@ def test_a_damaged_file_is_refused_and_leaves_the_old_one(run: Path) -> None:
     with pytest.raises(ProbZeroError, match=r"b\.csv"):
         keep(run, target)
     assert names(target) == {"old.csv"}
+
+
+def test_of_a_study_measures_costs_tables_and_records_of_every_variant_and_seed_are_kept(tmp_path: Path) -> None:
+    folder, target = tmp_path / "study", tmp_path / "kept"
+    files.write_json(folder / "config.json", {"variants": {"one": {}, "two": {}}}, config.KIND, made())
+    files.write_json(folder / "machine.json", {"versions": "1", "processor": "some"}, machine.KIND, made())
+    kept = {"positions.csv", "tables/final.csv", "figures/a.png", "seed0/tables/ratings.csv", "seed1/matches/two.csv"}
+    parts = [f"{name}/seed{seed}" for name in ("one", "two") for seed in (0, 1)]
+    kept |= {f"{part}/{table}.csv" for part in parts for table in ("measures", "costs")}
+    for name in (*kept, "one/seed0/selfplay/0001/shard0.csv", "one/seed0/training/0001.json", "logs/report.csv"):
+        write_csv(folder / name, TABLE, "table", made())
+    assert keep(folder, target) == len(kept) + 2
+    assert names(target) == kept | {"config.json", "machine.json"}
+    assert manifest.faults(target) == (len(kept) + 2, [])
+    (folder / "positions.csv").unlink()
+    with pytest.raises(ProbZeroError, match=r"positions\.csv: expected the files of a finished run, found none"):
+        keep(folder, target)
+    assert manifest.faults(target) == (len(kept) + 2, [])
