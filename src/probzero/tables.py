@@ -26,19 +26,25 @@ def write_csv(path: str | Path, table: pd.DataFrame, kind: str, made: Origin, di
     files.write(path, table.to_csv(index=False, float_format=digits, lineterminator="\n").encode(), kind, made)
 
 
-def read_table(path: str | Path, columns: Mapping[str, type], kind: str = TABLE, **wanted: Any) -> pd.DataFrame:
+def read_table(
+    path: str | Path, columns: Mapping[str, type], kind: str = TABLE, may_be_empty: bool = False, **wanted: Any
+) -> pd.DataFrame:
     """Read a sealed CSV file that must have `columns`, each of text (str), whole numbers (int) or finite ones (float).
 
-    Other columns, and those of type object, are typed by pandas. A table without a row is refused. `wanted` is what its
-    origin must be.
+    Other columns, and those of type object, are typed by pandas. A table without a row is refused, unless it
+    `may_be_empty`. `wanted` is what its origin must be.
     """
-    return parse_table(files.read(path, kind, **wanted), path, columns, kind)
+    return parse_table(files.read(path, kind, **wanted), path, columns, kind, may_be_empty)
 
 
-def parse_table(data: bytes, path: str | Path, columns: Mapping[str, type], kind: str = TABLE) -> pd.DataFrame:
+def parse_table(
+    data: bytes, path: str | Path, columns: Mapping[str, type], kind: str = TABLE, may_be_empty: bool = False
+) -> pd.DataFrame:
     """Return the same from the bytes of a file."""
     path = Path(path)
     text = _read_text(data, path, columns, kind)
+    if text.empty and not may_be_empty:
+        raise bad(kind, path, "a row", "a header alone")
     table = pd.read_csv(io.StringIO(text.to_csv(index=False)))  # one reader of what the file says, not two
     for column, type_ in columns.items():
         if type_ is str:
@@ -61,7 +67,7 @@ def refuse(path: Path, table: pd.DataFrame, column: str, wrong: pd.Series, expec
 
 
 def _read_text(data: bytes, path: Path, columns: Iterable[str], kind: str) -> pd.DataFrame:
-    """Return every cell as text; refuse a table that was cut short, or has no row."""
+    """Return every cell as text; refuse a table that was cut short."""
     try:
         text = data.decode("utf-8")
         header, *rows = csv.reader(text.splitlines(), strict=True)
@@ -78,6 +84,4 @@ def _read_text(data: bytes, path: Path, columns: Iterable[str], kind: str) -> pd
             raise bad(kind, f"{path}: line {line}: column {last}", f"the last of {len(header)}", f"{len(row)} columns")
     if not text.endswith("\n"):
         raise bad(kind, f"{path}: line {len(rows) + 1}", "an end of line", "the end of the file")
-    if not rows:
-        raise bad(kind, path, "a row", "a header alone")
     return pd.DataFrame(rows, columns=header, dtype=str)

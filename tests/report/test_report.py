@@ -38,7 +38,7 @@ def settings() -> dict:
     return {**raw, **{part: {**raw[part], **change} for part, change in changes.items()}}
 
 
-def write_inputs(folder: Path, slower: float, hits: int) -> None:
+def write_inputs(folder: Path, slower: float, hits: int, won_openings: int = 1) -> None:
     """Write what the jobs of a seed leave, made by a machine that is `slower` and whose cache had so many hits."""
     found = files_of(config.parse(settings()), folder)
     for path in found["training"]:
@@ -54,9 +54,9 @@ def write_inputs(folder: Path, slower: float, hits: int) -> None:
         write_record(path, record(GAME, path.stem, PLAYERS[: PLAYERS.index(path.stem)]))
     for kind, table in (("kept", KEPT), ("calibration", CALIBRATION), ("perfect", PERFECT)):
         for path in found[kind]:
-            player = path.parent.name
-            rows = {"player": player, **table}
-            write_csv(path, pd.DataFrame(rows), kind, MADE.about(player))
+            rows = pd.DataFrame({"player": path.parent.name, **table})
+            wanted = won_openings if kind == "perfect" else len(rows)
+            write_csv(path, rows.iloc[:wanted], kind, MADE.about(path.parent.name))
     for path in found["blunders"]:
         write_metrics(path, {**dict.fromkeys(truth.BLUNDERS, 1), "iteration": int(path.stem)}, BLUNDERS)
 
@@ -97,3 +97,10 @@ def test_an_input_that_was_changed_is_refused_in_one_line_before_anything_is_wri
         assert f"{path}: expected the file that was written" in line and files.REMEDY in line
         assert not (tmp_path / "seed0" / "tables").exists() and not (tmp_path / "seed0" / "figures").exists()
         path.write_bytes(whole)
+
+
+def test_a_game_in_which_nobody_has_a_won_opening_has_a_report(tmp_path: Path) -> None:
+    write_inputs(tmp_path / "seed0", 1.0, 250, won_openings=0)
+    assert reported(tmp_path) == 0
+    assert pd.read_csv(tmp_path / "seed0" / "tables" / "perfect.csv").empty
+    assert len(pd.read_csv(tmp_path / "seed0" / "tables" / "truth.csv"))

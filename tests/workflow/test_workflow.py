@@ -25,9 +25,9 @@ RULES = sorted((ROOT / "workflow" / "rules").glob("*.smk"))
 SMOKE = ROOT / "config" / "smoke.yaml"
 RUN = Path("results") / "smoke"
 SEED = RUN / "seed0"
-TABLES = ["training", "selfplay", "ratings", "differences", "pairings", "model", "truth", "errors", "calibration",
-          "reliability", "perfect", "blunders", "efficiency"]  # fmt: skip
-FIGURES = ["elo", "win_rates", "training", "selfplay", "truth", "errors", "reliability", "blunders"]
+TABLES = ["training", "selfplay", "costs", "ratings", "differences", "pairings", "model", "truth", "errors",
+          "calibration", "reliability", "perfect", "blunders", "efficiency"]  # fmt: skip
+FIGURES = ["elo", "win_rates", "training", "selfplay", "costs", "truth", "errors", "reliability", "blunders"]
 PLAYERS = ["iteration-0000", "iteration-0002", "iteration-0004", "random", "greedy", "mobility", "perfect"]
 TRUTH = {"positions", "ceiling", "truth", "blunders"}
 DEADLINE = 600  # seconds after which a run counts as hanging
@@ -216,7 +216,7 @@ def test_a_run_leaves_every_table_and_figure(finished: tuple[Path, str]) -> None
 
 @pytest.mark.smoke
 def test_every_player_meets_every_other_from_both_sides(finished: tuple[Path, str]) -> None:
-    games = pd.concat(pd.read_csv(path) for path in (finished[0] / SEED / "matches").iterdir())
+    games = pd.concat(pd.read_csv(path) for path in (finished[0] / SEED / "matches").glob("*.csv"))
     counts = games.groupby(["first", "second"]).size()
     assert counts.to_dict() == {(one, two): 8 for one in PLAYERS for two in PLAYERS if one != two}
 
@@ -322,7 +322,7 @@ def test_a_run_that_was_killed_goes_on_to_the_same_bytes(finished: tuple[Path, s
 def test_a_dataset_that_was_damaged_stops_the_run_with_one_line(finished: tuple[Path, str], tmp_path: Path) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(finished[0], folder, symlinks=True)
-    name = SEED / "selfplay" / "0004" / "shard1.bin"
+    name = SEED / "selfplay" / "0004" / "shard1.safetensors"
     (folder / name).write_bytes((folder / name).read_bytes()[:-8])
     shown = snakemake(folder)
     assert shown.returncode != 0

@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> None:
         """Write tables and return them as they stand there: what follows is made from the rounded numbers."""
         for name, table in tables.items():
             write_table(table, folder / "tables" / f"{name}.csv", made)
-        return {name: read_table(folder / "tables" / f"{name}.csv", {}) for name in tables}
+        return {name: read_table(folder / "tables" / f"{name}.csv", {}, may_be_empty=True) for name in tables}
 
     matches = read_matches(found["matches"], game, **wanted)
     training, selfplay = collect_training(found["training"], **wanted), collect_selfplay(found["selfplay"], **wanted)

@@ -37,12 +37,14 @@ HEADS = (("value", style.BLUE, "o"), ("reward", style.VERMILION, "s"))
 COLOURS = (style.ORANGE, style.BLUE, style.GREEN, style.PURPLE, style.VERMILION)
 
 
-def collect(paths: Iterable[Path], columns: Mapping[str, type], kind: str, **wanted: Any) -> pd.DataFrame:
+def collect(
+    paths: Iterable[Path], columns: Mapping[str, type], kind: str, may_be_empty: bool = False, **wanted: Any
+) -> pd.DataFrame:
     """Return the rows of all files, which must have these columns and a player, with the iteration of each player.
 
     The folder of a file has the player's name; `wanted` is what origins must be."""
     columns = {"player": str, **columns}
-    parts = [read_table(path, columns, kind, subject=path.parent.name, **wanted) for path in paths]
+    parts = [read_table(path, columns, kind, may_be_empty, subject=path.parent.name, **wanted) for path in paths]
     for path, part in zip(paths, parts, strict=True):
         refuse(path, part, "player", part["player"] != path.parent.name, path.parent.name, kind)
     table = pd.concat(parts, ignore_index=True)
@@ -52,10 +54,11 @@ def collect(paths: Iterable[Path], columns: Mapping[str, type], kind: str, **wan
 
 def truth_tables(files: Mapping[str, Sequence[Path]], selfplay: pd.DataFrame, **wanted: Any) -> dict[str, pd.DataFrame]:
     """Return all tables by name, from the files of every network (kept, calibration, perfect) and of blunders."""
-    kept, calibration, perfect = (
+    kept, calibration = (
         collect(files[kind], columns, kind, **wanted)
-        for kind, columns in (("kept", KEPT), ("calibration", CALIBRATION), ("perfect", PERFECT))
+        for kind, columns in (("kept", KEPT), ("calibration", CALIBRATION))
     )
+    perfect = collect(files["perfect"], PERFECT, "perfect", may_be_empty=True, **wanted)  # no opening may be won
     counted = [read_metrics(path, BLUNDERS, "blunders", **wanted) for path in files["blunders"]]
     summary = kept_summary(kept, selfplay, [])
     learned = summary[(summary["source"] == ALL) & (summary["player"] != CEILING)]
