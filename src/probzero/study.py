@@ -23,6 +23,7 @@ Budget = Literal[
 Role = Literal["reference", "rival", "baseline", "ablation"]
 REFERENCE, RIVAL, BASELINE, ABLATION = ROLES = get_args(Role)
 NO_VARIANTS = (*ANCHORS, "ceiling")  # names of other players
+FOLDERS = ("tables", "figures", "logs", "benchmarks", "seals")  # beside those of variants and seeds
 
 
 class Description(Section):
@@ -92,6 +93,8 @@ def descriptions(path: str | Path) -> dict[str, Description]:
 
 def _descriptions(raw: Any, where: str) -> tuple[StudyFile, dict[str, Description]]:
     file = validated(StudyFile, raw, where)
+    if file.name in config.TAKEN:
+        raise bad("configuration", f"{where}: name", config.FREE_NAME, file.name)
     if file.reference not in file.variants:
         raise bad("configuration", f"{where}: reference", f"one of {', '.join(file.variants)}", file.reference)
     return file, {name: _described(file, name, where) for name in file.variants}
@@ -117,6 +120,8 @@ def _described(file: StudyFile, name: str, where: str) -> Description:
     variant = file.variants[name]
     if name in NO_VARIANTS or re.fullmatch(r"iteration-\d+", name):
         raise bad("configuration", f"{where}: variants.{name}", "a name that no other player has", name)
+    if name in FOLDERS or re.fullmatch(r"seed\d+", name):
+        raise bad("configuration", f"{where}: variants.{name}", "a name that no folder of the study has", name)
     is_reference = name == file.reference
     role: Role = "reference" if is_reference and "role" not in variant.model_fields_set else variant.role
     if (role == "reference") != is_reference:

@@ -212,6 +212,7 @@ def test_the_device_is_chosen_on_the_machine_unless_one_is_named(raw: dict[str, 
 
 
 def test_a_game_has_the_options_that_it_is_registered_with(raw: dict[str, Any]) -> None:
+    raw["arena"]["anchors"] = ["random"]
     game = config.parse(changed(raw, "game", {"name": "connect_four", "width": 4, "height": 5})).game
     assert (game.name, game.options) == ("connect_four", {"width": 4, "height": 5})
     assert game.entry is GAMES["connect_four"] and game.entry.solvable(**game.options)
@@ -327,6 +328,14 @@ def test_one_part_is_checked_as_in_the_whole() -> None:
         ({"network.reward": False}, "targets.value: expected another value than bootstrap"),
         ({"selfplay.move_temperatures": [[2, 1.0]]}, "move_temperatures: expected plies that rise from 0, found [2]"),
         ({"selfplay.move_temperatures": [[0, 1.0], [0, 0.5]]}, "expected plies that rise from 0"),
+        (
+            {"game.size": 6, "arena.anchors": ["random", "perfect"]},
+            "arena.anchors: expected players that othello has; perfect needs a game that can be solved, found perfect",
+        ),
+        (
+            {"game": {"name": "connect_four", "width": 4, "height": 4}, "arena.anchors": ["greedy"]},
+            "arena.anchors: expected players that connect_four has; greedy needs a game that is won by a margin",
+        ),
     ],
 )
 def test_settings_that_contradict_each_other_are_refused(
@@ -335,6 +344,30 @@ def test_settings_that_contradict_each_other_are_refused(
     for path, value in changes.items():
         raw = changed(raw, path, value)
     assert message in refusal(raw)
+
+
+@pytest.mark.parametrize("name", ["reference", "bench"])
+def test_a_run_is_not_called_like_a_folder_of_results(name: str, raw: dict[str, Any]) -> None:
+    assert f"name: expected a name that no folder of results has, found {name}" in refusal({**raw, "name": name})
+
+
+def test_names_have_an_end(raw: dict[str, Any]) -> None:
+    assert config.parse({**raw, "name": "a" * 64, "experiment": "x" * 200})
+    for key, value in (
+        ("name", "a" * 65),
+        ("experiment", "x" * 201),
+        ("experiment", "a\x00b"),
+        ("experiment", "a\x85b"),
+    ):
+        assert f"{key}: expected" in refusal({**raw, key: value})
+
+
+def test_a_run_that_learns_nothing_is_refused(raw: dict[str, Any]) -> None:
+    targets = {"nodes": "roots", "policy": "visits", "value": "outcome"}
+    idle = changed(changed(changed(raw, "search.algorithm", "ucb1"), "targets", targets), "selfplay.exploration", 0.0)
+    assert not config.parse(idle).search.arm.learns  # as a variant of a study
+    with pytest.raises(ProbZeroError, match=r"^configuration: a file: search\.algorithm: expected one that learns"):
+        config.parse_run(idle, "a file")
 
 
 def test_what_was_not_asked_for_is_checked_all_the_same(raw: dict[str, Any]) -> None:

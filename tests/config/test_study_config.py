@@ -117,7 +117,7 @@ def test_one_alphazero_is_trained_as_probzero_is() -> None:
 @pytest.mark.parametrize(
     ("part", "key", "value"),
     [
-        ("game", "size", 6),
+        ("game", "size", 4),
         ("network", "blocks", 7),
         ("network", "channels", 33),
         ("network", "policy_hidden", 7),
@@ -338,8 +338,20 @@ def test_what_is_said_of_a_variant_is_one_line(key: str, text: Any, raw: dict[st
     assert refusal(raw) == f"configuration: {expected}"
 
 
-@pytest.mark.parametrize("name", ["random", "greedy", "mobility", "perfect", "ceiling"])
+@pytest.mark.parametrize("name", ["random", "greedy", "mobility", "perfect", "ceiling", "iteration-0001"])
 def test_a_variant_is_not_called_like_another_player(name: str, raw: dict[str, Any]) -> None:
     raw["variants"][name] = {}
     expected = f"variants.{name}: expected a name that no other player has, found {name}"
     assert refusal(raw) == f"configuration: here.yaml: {expected}"
+
+
+@pytest.mark.parametrize("name", ["tables", "figures", "logs", "benchmarks", "seals", "seed0"])
+def test_a_variant_is_not_called_like_a_folder_of_the_study(name: str, raw: dict[str, Any]) -> None:
+    raw["variants"][name] = {}
+    expected = f"variants.{name}: expected a name that no folder of the study has, found {name}"
+    assert refusal(raw) == f"configuration: here.yaml: {expected}"
+
+
+def test_a_study_is_not_called_like_a_folder_of_results(raw: dict[str, Any]) -> None:
+    expected = "name: expected a name that no folder of results has, found reference"
+    assert refusal({**raw, "name": "reference"}) == f"configuration: here.yaml: {expected}"

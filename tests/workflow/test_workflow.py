@@ -122,7 +122,7 @@ def test_a_seed_and_a_name_on_the_command_line_go_before_those_of_the_file(tmp_p
     ids=lambda game: game["name"],
 )
 def test_a_game_without_a_solver_is_learned_played_and_rated(game: dict[str, Any], tmp_path: Path) -> None:
-    raw = smoke(arena={"anchors": ["random", "greedy"]})
+    raw = smoke(arena={"anchors": ["random", "mobility"]})
     configfile = written(tmp_path, {**raw, "game": game})
     shown = snakemake(tmp_path, "--dry-run", "--quiet", "host", configfile=configfile)
     once = ("all", "configuration", "init", "anchor_matches", "report")

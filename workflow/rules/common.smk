@@ -68,7 +68,7 @@ try:
         TOP = f"results/{STUDY.name}"
         RUN = f"{TOP}/{{variant}}"
     else:
-        CONFIG = configuration.parse(config, WHERE)
+        CONFIG = configuration.parse_run(config, WHERE)
         CONFIGS = {None: CONFIG}
         TOP = RUN = f"results/{CONFIG.name}"
 except ProbZeroError as error:

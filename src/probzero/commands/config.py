@@ -43,7 +43,7 @@ def _check(source: str, output: Path, made: Origin) -> None:
         write(output, data.encode(), config.KIND, made)
         progress.report(found.name, ", ".join(found.variants), f"seeds {', '.join(map(str, found.seeds))}")
         return
-    settings = config.parse(raw, where)
+    settings = config.parse_run(raw, where)
     made = made.model_copy(update={"settings": settings.fingerprints(config.PARTS)})
     write_json(output, settings.as_dict(), config.KIND, made)
     rounds = (

@@ -36,7 +36,7 @@ from probzero.errors import bad
 
 __all__ = [
     "ANCHORS", "OPTIONAL", "PARTS", "Arena", "Config", "Game", "Network", "Search", "SelfPlay", "Targets", "Training",
-    "Truth", "load", "parse", "parse_part", "read",
+    "Truth", "load", "parse", "parse_part", "parse_run", "read",
 ]  # fmt: skip
 
 
@@ -124,17 +124,31 @@ def parse(raw: Any, where: str = "configuration", needs: Collection[str] = PARTS
     return settings
 
 
+def parse_run(raw: Any, where: str) -> Config:
+    """Return the configuration of a whole run, which has to learn; a variant of a study need not."""
+    settings = parse(raw, where)
+    if not settings.search.arm.learns:
+        raise bad(
+            "configuration", f"{where}: search.algorithm", "one that learns; others may be variants of a study",
+            settings.search.algorithm,
+        )  # fmt: skip
+    return settings
+
+
 def parse_part(name: str, raw: Any, where: str) -> Any:
     """Return plain data as the part `name` of a configuration, or refuse it."""
     part: Any = Config.model_fields[name].annotation
     return validated(part, raw, where, name)
 
 
+TAKEN, FREE_NAME = ("bench", "reference"), "a name that no folder of results has"
 PLIES = (("selfplay", "random_plies"), ("targets", "steps"), ("arena", "opening_plies"), ("truth", "opening_plies"))
 
 
 def _contradictions(settings: Config) -> Iterator[tuple[str, str, Any]]:
     """Yield key, what it should be and what it is, for settings that are right alone but not together."""
+    if settings.has("name") and settings.name in TAKEN:
+        yield "name", FREE_NAME, settings.name
     if settings.has("arena", "training"):
         last, iterations = settings.arena.checkpoints[-1], settings.training.iterations
         if last > iterations:
@@ -148,6 +162,8 @@ def _contradictions(settings: Config) -> Iterator[tuple[str, str, Any]]:
                     f"at most {longest} plies, the longest game",
                     getattr(getattr(settings, part), key),
                 )
+        if settings.has("arena"):
+            yield from _anchors_without_their_game(settings)
     if not settings.has("selfplay"):
         return
     selfplay, targets = settings.selfplay, settings.targets
@@ -166,3 +182,15 @@ def _contradictions(settings: Config) -> Iterator[tuple[str, str, Any]]:
                 yield f"selfplay.{key}", expected, getattr(selfplay, key)
     if settings.has("network") and not settings.network.reward and targets.value == "bootstrap":
         yield "targets.value", "another value than bootstrap, which needs network.reward", targets.value
+
+
+def _anchors_without_their_game(settings: Config) -> Iterator[tuple[str, str, Any]]:
+    game = settings.game.entry
+    able = {
+        "greedy": (game.has_margin, "a game that is won by a margin"),
+        "perfect": (game.solvable(**settings.game.options), "a game that can be solved"),
+    }
+    for anchor in settings.arena.anchors:
+        possible, needed = able.get(anchor, (True, ""))
+        if not possible:
+            yield "arena.anchors", f"players that {settings.game.name} has; {anchor} needs {needed}", anchor

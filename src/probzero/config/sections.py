@@ -39,11 +39,16 @@ Name = Annotated[
     str,
     Field(
         pattern=r"^[a-z][a-z0-9-]*\z",
+        max_length=64,
         json_schema_extra={"allowed": "a name of lower-case letters, digits and hyphens that begins with a letter"},
     ),
 ]
-Line = Annotated[str, Field(pattern=r"^\S(.*\S)?\z", json_schema_extra={"allowed": "a line of text"})]
-Words = Annotated[str, Field(pattern=r"^(\S(.*\S)?)?\z", json_schema_extra={"allowed": "a line of text, or nothing"})]
+# A line ends with more than a line feed, and control characters (\p{C}) show nothing.
+LINE = r"[^\s\p{C}]([^\p{C}\p{Zl}\p{Zp}]*[^\s\p{C}])?"
+Line = Annotated[str, Field(pattern=rf"^{LINE}\z", max_length=200, json_schema_extra={"allowed": "a line of text"})]
+Words = Annotated[
+    str, Field(pattern=rf"^({LINE})?\z", max_length=200, json_schema_extra={"allowed": "a line of text, or nothing"})
+]
 Seed = Annotated[int, Field(ge=0, le=9999)]
 Checkpoint = Annotated[int, Field(ge=0, le=9999)]
 Batches = Annotated[int, Field(ge=1, le=100_000)]

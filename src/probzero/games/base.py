@@ -64,7 +64,6 @@ class Game(ABC):
     name: ClassVar[str]
     version: ClassVar[int]  # changes when the rules' behaviour does; stored in checkpoints
     tensor_form: ClassVar[bool] = True  # whether the methods take torch tensors, as searches on GPUs need
-    has_margin: ClassVar[bool] = False  # whether games are won by a margin
 
     words: int  # of a state
     shape: Shape
@@ -107,6 +106,11 @@ class Game(ABC):
     def longest_game(self) -> int:
         """An upper bound on plies."""
         return self.entry.longest_game(**self.options)
+
+    @property
+    def has_margin(self) -> bool:
+        """Whether games are won by a margin."""
+        return self.entry.has_margin
 
     @property
     def solvable(self) -> bool:

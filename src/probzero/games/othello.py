@@ -27,7 +27,6 @@ class Othello(TwoBoards):
 
     name = "othello"
     version = 1
-    has_margin = True
 
     def __init__(self, size: int) -> None:
         super().__init__(Shape(2, size, size, size * size + 1), size=size)

@@ -19,6 +19,7 @@ class Entry:
     options: Mapping[str, tuple[int, ...]]  # the values that each option may have
     solvable: Callable[..., bool]  # whether positions from the start on are solved within seconds
     longest_game: Callable[..., int]  # an upper bound on plies
+    has_margin: bool = False  # whether games are won by a margin
     phase: str = "Phase"  # what `Game.phase` counts, for axes of figures
     in_paper: bool = False  # whether the paper tells its rules, and so its runs
 
@@ -28,6 +29,7 @@ GAMES: dict[str, Entry] = {
         options={"size": (4, 5, 6, 8)},
         solvable=lambda size: size <= 5,
         longest_game=lambda size: 2 * (size * size - 4),  # each placement can be preceded by at most one pass
+        has_margin=True,
         phase="Discs on the board",
         in_paper=True,
     ),
