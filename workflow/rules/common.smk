@@ -109,12 +109,12 @@ def hold(path):
 
 
 def say_cost():
-    """Say how the cores' time of a whole run was spent, on this machine and without an environment made by conda."""
+    """Say how the cores' time of a whole run or study was spent, on this machine and without an environment made by conda."""
     if workflow.dag_settings.targets or BY_CONDA or not workflow.local_exec:
         return
     wall = time.time() - psutil.Process().create_time()
     shell(
-        "python -m probzero cost --run {RUN:q} --wall {wall} --cores {workflow.cores} --output {RUN:q}/cost.csv"
+        "python -m probzero cost --run {TOP:q} --wall {wall} --cores {workflow.cores} --output {TOP:q}/cost.csv"
         " || echo '(So what the workflow cost is not measured; the run itself is complete.)'"
     )
 
