@@ -67,6 +67,7 @@ class Game(ABC):
     has_margin: ClassVar[bool] = False  # whether games are won by a margin
 
     words: int  # of a state
+    word_bits: int = 64  # that a word uses at most
     shape: Shape
     most_moves: int  # no position has more legal moves
     ranks: int  # every rank is below
