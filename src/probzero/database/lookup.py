@@ -23,9 +23,7 @@ class Database:
         self.first = int(form.game.phase(form.game.start()[None])[0])
         if not is_there(folder, LAYER, self.first):
             raise bad("database", folder, f"a finished one of {form.game.identity}", "none; probzero database makes it")
-        self.last = self.first
-        while is_there(folder, LAYER, self.last + 1):
-            self.last += 1
+        self.last = max(int(path.stem.partition("-")[2]) for path in folder.glob(f"{LAYER}-[0-9][0-9].json"))
         self._layers: dict[int, Layer] = {}
 
     def layer(self, phase: int) -> Layer:

@@ -99,6 +99,18 @@ def read_positions(path: str | Path, game: Game, **wanted: Any) -> pd.DataFrame:
     return table
 
 
+def judged(positions: pd.DataFrame, share: int = 1) -> pd.DataFrame:
+    """Return the rows on which moves are judged: those of a fixed set, one in `share`, or all where there is none."""
+    fixed = positions[positions.source == REACHABLE]
+    return fixed.iloc[::share].reset_index(drop=True) if len(fixed) else positions
+
+
+def for_calibration(positions: pd.DataFrame) -> pd.DataFrame:
+    """Return the other rows: nobody loses a decisive position, so that values are not judged on those alone."""
+    others = positions[positions.source != REACHABLE]
+    return others.reset_index(drop=True) if len(others) else positions
+
+
 def _refuse(path: str | Path, table: pd.DataFrame, column: str, wrong: Any, expected: str) -> None:
     refuse(Path(path), table, column, pd.Series(wrong), expected, KIND)
 
