@@ -6,7 +6,7 @@
 #                   STUDY=settings: the default's settings one by one)
 # make verify       run the smoke scale twice, with other numbers of cores and with and without the evaluation cache, and
 #                   compare: everything but times has to be the same bytes
-# make database     solve every position of the default's game: some minutes, 6 GB of memory, 3.6 GB of disk
+# make database     solve every position of the default's game: some minutes, 4 GB of memory, 4 GB of disk
 # make verify-results   check every committed file of results/reference by its manifest and checksums
 # make check        set a finished run beside the committed reference
 # make reference    make a finished run the committed reference (reference-study: a finished study)

@@ -144,7 +144,7 @@ def test_too_little_memory_or_disk_is_said_before_anything_is_written(
     asked = ["database", "--config", large, "--folder", str(tmp_path / "new")]
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=2 << 30))
     assert main(asked) == FAILURE
-    assert "memory: this machine: expected 5.1 GiB free for the database of othello-size5, found 2.0 GiB" in (
+    assert "memory: this machine: expected 3.6 GiB free for the database of othello-size5, found 2.0 GiB" in (
         capsys.readouterr().err
     )
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=64 << 30))

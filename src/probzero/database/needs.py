@@ -12,7 +12,7 @@ from probzero.database.layers import BYTES, KEYS, LAYER
 from probzero.errors import bad
 
 GIB = 1 << 30
-WORKING = 60  # bytes of memory for each position of the largest layer, as measured, files that are mapped included
+WORKING = 40  # bytes of memory for each position of the largest layer; 33 were measured, mapped files included
 BASE = GIB // 2  # Python, compiled code and what the threads work in
 
 
