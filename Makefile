@@ -6,6 +6,7 @@
 #                   STUDY=settings: the default's settings one by one)
 # make verify       run the smoke scale twice, with other numbers of cores and with and without the evaluation cache, and
 #                   compare: everything but times has to be the same bytes
+# make database     solve every position of the default's game: some minutes, 4 GB of memory, 4 GB of disk
 # make verify-results   check every committed file of results/reference by its manifest and checksums
 # make check        set a finished run beside the committed reference
 # make reference    make a finished run the committed reference (reference-study: a finished study)
@@ -35,10 +36,10 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce study smoke test test-all lint verify verify-results check reference reference-study bench clean
+.PHONY: help reproduce study database smoke test test-all lint verify verify-results check reference reference-study bench clean
 
 help:
-	@sed -n 's/^# \{0,1\}//; 1,17p' Makefile
+	@sed -n 's/^# \{0,1\}//; 1,18p' Makefile
 
 # pip's own settings are respected: on Linux the usual torch is the large CUDA build, which runs without a GPU too; who has
 # a source of the smaller CPU build may name it, for instance in PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS.
@@ -85,6 +86,9 @@ verify: $(INSTALLED)
 	@$(BIN)/snakemake --directory .verify/first --cores 2 --configfile config/smoke.yaml
 	@$(BIN)/snakemake --directory .verify/second --cores 1 --configfile config/smoke.yaml --config 'search={cache: false}'
 	@$(BIN)/probzero same .verify/first/results/smoke .verify/second/results/smoke --without config.json
+
+database: $(INSTALLED)
+	@$(BIN)/probzero database --config config/$(SCALE).yaml
 
 check: $(INSTALLED)
 	@$(BIN)/probzero check --run results/$(RUN) --reference results/reference/$(RUN)

@@ -76,6 +76,8 @@ except ProbZeroError as error:
 
 # Without a solver there is no truth to measure against: the game is learned, played and rated all the same.
 SOLVABLE = CONFIG.game.entry.solvable(**CONFIG.game.options)
+# A fixed evaluation set is looked for beside the Snakefile, wherever results go.
+FIXED_SET = [os.path.join(workflow.basedir, CONFIG.truth.positions)] if CONFIG.truth.positions else []
 IN_PAPER = SOLVABLE and CONFIG.game.entry.in_paper
 NETWORKS = [f"iteration-{iteration:04}" for iteration in CONFIG.arena.checkpoints]
 ANCHORS = list(CONFIG.arena.anchors)

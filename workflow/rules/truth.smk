@@ -1,13 +1,15 @@
 # Exact truth: an evaluation set solved to the end, and every network of the tournament measured against it.
-# One more shard of self-play, half-way through the run, from which no network learns.
-HELD_OUT = f"{(CONFIG.training.iterations + 1) // 2:04}/shard{CONFIG.selfplay.shards}"
+# Where no set is given: one more shard of self-play, half-way through the run, from which no network learns.
+HELD_OUT = (
+    f"<run>/seed{{seed}}/selfplay/{(CONFIG.training.iterations + 1) // 2:04}/shard{CONFIG.selfplay.shards}.safetensors"
+)
 # The iterations whose self-play is searched for blunders: those that the networks of the tournament come from.
 WATCHED = sorted({f"{max(1, iteration):04}" for iteration in CONFIG.arena.checkpoints})
 
 
 rule positions:
     input:
-        f"<run>/seed{{seed}}/selfplay/{HELD_OUT}.safetensors",
+        FIXED_SET or HELD_OUT,
     output:
         "<run>/seed{seed}/truth/positions.csv",
     log:
@@ -22,9 +24,10 @@ rule positions:
         runtime=minutes(),
     params:
         config=parts("experiment", "game", "truth"),
+        made_of="--fixed" if FIXED_SET else "--dataset",
     shell:
         "python -m probzero positions --config {params.config:q} --seed {wildcards.seed}"
-        " --dataset {input:q} --output {output:q} 2>&1 | tee {log:q}"
+        " {params.made_of} {input:q} --output {output:q} 2>&1 | tee {log:q}"
 
 
 rule ceiling:
@@ -71,8 +74,10 @@ rule truth:
         runtime=minutes(MEASURED),
     params:
         config=parts("experiment", "game", "search", "truth"),
+        whole=lambda wildcards: ["--curve"] if wildcards.player in NETWORKS[:-1] else [],
     shell:
         "python -m probzero truth --config {params.config:q} --seed {wildcards.seed} --name {wildcards.player}"
+        " {params.whole:q}"
         " --checkpoint {input.checkpoint:q} --positions {input.positions:q} --kept {output.kept:q}"
         " --calibration {output.calibration:q} --perfect {output.perfect:q} 2>&1 | tee {log:q}"
 

@@ -7,6 +7,7 @@ from itertools import groupby
 from pathlib import Path
 
 from probzero.commands import arguments, progress
+from probzero.database.lookup import find
 from probzero.errors import bad
 from probzero.files import write_json
 from probzero.truth.blunders import BLUNDERS, count_blunders, read_games
@@ -30,7 +31,7 @@ def run(args: argparse.Namespace) -> None:
             raise bad("blunders", folder, "a folder named by its iteration", folder.name)
         iteration = int(folder.name)
         games = read_games(shards, seed=args.seed, iteration=iteration, settings=made.settings)
-        counts = count_blunders(game, games, settings.truth.threads)
+        counts = count_blunders(game, games, settings.truth.threads, find(game))
         counted = {"iteration": iteration, **counts}
         write_json(args.output / f"{folder.name}.json", counted, BLUNDERS, made.at(iteration))
         progress.report(f"blunders, iteration {iteration}", f"{counts['blunders_per_game']:.2f} a game of self-play")

@@ -21,7 +21,7 @@ from probzero.report.tables import collect_selfplay, collect_training
 from probzero.search.build import SearchFactory
 from probzero.tables import write_csv
 from probzero.truth.measures import kept_table
-from probzero.truth.positions import read_positions
+from probzero.truth.positions import judged, read_positions
 
 NEEDS = ("game", "search", "truth")
 FILES = {
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> None:
     torch.set_num_threads(truth.threads)
     made = arguments.made(args, settings, NEEDS).about(args.variant)
     wanted: dict[str, Any] = {"seed": args.seed, "settings": made.settings}
-    positions = read_positions(args.positions, game, settings=made.settings)
+    positions = judged(read_positions(args.positions, game, settings=made.settings), truth.curve_share)
     work = work_done(args.selfplay, args.training, **wanted)
     costs = costs_until(args.selfplay_costs, args.training_costs, **wanted)
     parts = []

@@ -8,10 +8,11 @@ from pathlib import Path
 import pandas as pd
 
 from probzero.commands import arguments, progress
+from probzero.database.lookup import find
 from probzero.learning.dataset import read_samples
 from probzero.random_keys import key
 from probzero.tables import write_csv
-from probzero.truth.positions import KIND, from_random_play, labelled, stratified
+from probzero.truth.positions import COLUMNS, KIND, from_random_play, labelled, read_positions, stratified
 
 NEEDS = ("experiment", "game", "truth")
 
@@ -21,6 +22,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_seed(parser)
     summary = "samples of self-play from which no network has learned; without it, random play alone"
     parser.add_argument("--dataset", type=Path, metavar="FILE", help=summary)
+    summary = "a fixed set, beside which random play serves calibration alone"
+    parser.add_argument("--fixed", type=Path, metavar="FILE", help=summary)
     arguments.add_path(parser, "--output", "where to write the positions")
 
 
@@ -33,6 +36,10 @@ def run(args: argparse.Namespace) -> None:
     if args.dataset is not None:
         states = read_samples(args.dataset, game, seed=args.seed, settings=made.settings).states
         sources["selfplay"] = stratified(game, states, truth.per_stratum, draws)
-    table = pd.concat([labelled(game, states, source, truth.threads) for source, states in sources.items()])
+    lookup = find(game)
+    parts = [labelled(game, states, source, truth.threads, lookup) for source, states in sources.items()]
+    if args.fixed is not None:
+        parts = [read_positions(args.fixed, game, settings=made.settings)[list(COLUMNS)], *parts]
+    table = pd.concat(parts)
     write_csv(args.output, table, KIND, made)
     progress.report("evaluation set", f"{len(table):,} positions", f"{table.decisive.sum():,} decisive")

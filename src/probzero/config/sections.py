@@ -251,5 +251,13 @@ class Truth(_SearchJob):
     openings: int = Field(ge=1, le=100_000, description="openings played against the perfect player")
     opening_plies: int = Field(ge=0, le=10_000, description="random plies of an opening")
     games_from_start: int = Field(ge=0, le=100_000, description="games against it from the start")
+    positions: Words = Field(
+        default="",
+        description="file of a fixed evaluation set, seen from the Snakefile's folder: moves are judged on it, "
+        "random play serves calibration alone; nothing: both on positions of random play and of self-play",
+    )
+    curve_share: int = Field(
+        default=1, ge=1, le=1000, description="checkpoints but the last meet one in this many of the fixed set"
+    )
     ceiling_per_stratum: int = Field(ge=1, le=1_000_000, description="labelled positions of each phase")
     ceiling_samples: int = Field(ge=10, le=1_000_000_000, description="samples the ceiling network sees in all")

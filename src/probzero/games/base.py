@@ -66,6 +66,7 @@ class Game(ABC):
     tensor_form: ClassVar[bool] = True  # whether the methods take torch tensors, as searches on GPUs need
 
     words: int  # of a state
+    word_bits: int = 64  # that a word uses at most
     shape: Shape
     most_moves: int  # no position has more legal moves
     ranks: int  # every rank is below

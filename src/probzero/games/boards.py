@@ -19,7 +19,7 @@ class TwoBoards(Game):
 
     def __init__(self, shape: Shape, **options: int) -> None:
         super().__init__(**options)
-        self.shape = shape
+        self.shape, self.word_bits = shape, shape.squares
         self.full = signed((1 << shape.squares) - 1)  # every square of the board
 
     def phase(self, states: Array) -> Array:

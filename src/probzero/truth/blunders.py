@@ -13,7 +13,7 @@ from probzero.games.base import Game
 from probzero.games.records import replay, sequences_of
 from probzero.learning.selfplay import GAMES
 from probzero.tables import read_table
-from probzero.truth.labels import Solver, check_solvable
+from probzero.truth.labels import Lookup, Solver, check_solvable
 
 BLUNDERS = "blunders"  # the kind of a file of counts
 
@@ -24,7 +24,7 @@ def read_games(paths: Iterable[str | Path], **wanted: Any) -> pd.DataFrame:
     return pd.concat([read_table(path, columns, GAMES, **wanted) for path in paths], ignore_index=True)
 
 
-def count_blunders(game: Game, games: pd.DataFrame, threads: int) -> dict[str, Any]:
+def count_blunders(game: Game, games: pd.DataFrame, threads: int, lookup: Lookup | None = None) -> dict[str, Any]:
     """Replay games and count the moves that lost the result for who made them.
 
     Column `opening_moves` leads from the start to where a game begins and is not counted; `moves` is.
@@ -37,7 +37,7 @@ def count_blunders(game: Game, games: pd.DataFrame, threads: int) -> dict[str, A
     counted = played.ply >= opening[played.game]
     states, action, number = (part[counted] for part in (played.states, played.action, played.game))
     distinct, which = np.unique(states, axis=0, return_inverse=True)
-    labels = Solver(game, threads=threads).label(distinct, margins=False)
+    labels = Solver(game, threads=threads, lookup=lookup).label(distinct, margins=False)
     lost = labels.result[which] - labels.action_result[which, action]
     return {
         "games": len(games),

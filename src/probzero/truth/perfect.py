@@ -12,7 +12,7 @@ from probzero.arena.players import Player
 from probzero.arena.simple_players import Follower
 from probzero.games.base import Game
 from probzero.random_keys import key, uniform
-from probzero.truth.labels import Solver, best_moves, check_solvable
+from probzero.truth.labels import Lookup, Solver, best_moves, check_solvable
 
 
 class PerfectPlayer(Follower):
@@ -21,10 +21,10 @@ class PerfectPlayer(Follower):
     Equal ones are decided by the game's key. Needs a game that can be solved.
     """
 
-    def __init__(self, game: Game, threads: int = 1) -> None:
+    def __init__(self, game: Game, threads: int = 1, lookup: Lookup | None = None) -> None:
         super().__init__(game)
         check_solvable(game)
-        self.solver = Solver(game, threads=threads)
+        self.solver = Solver(game, threads=threads, lookup=lookup)
 
     def choose(self, games: torch.Tensor, ply: int) -> torch.Tensor:
         distinct, which = self.states[games].unique(dim=0, return_inverse=True)
@@ -34,7 +34,9 @@ class PerfectPlayer(Follower):
         return torch.where(good, chance, -1.0).argmax(1)
 
 
-def games_from_wins(game: Game, player: Player, openings: int, plies: int, from_start: int, seed: int) -> pd.DataFrame:
+def games_from_wins(
+    game: Game, player: Player, openings: int, plies: int, from_start: int, seed: int, lookup: Lookup | None = None
+) -> pd.DataFrame:
     """Let `player` defend won positions against the perfect player; return a row per game.
 
     `from_start` games begin at the start (the side that has the win plays it, with different keys), the rest at random
@@ -44,7 +46,7 @@ def games_from_wins(game: Game, player: Player, openings: int, plies: int, from_
     chosen = random_openings(game, openings, plies, seed)
     states = np.concatenate([np.tile(game.start(), (from_start, 1)), chosen.states])
     number = torch.cat([torch.full((from_start,), -1), torch.arange(openings)])
-    perfect = PerfectPlayer(game)
+    perfect = PerfectPlayer(game, lookup=lookup)
     result = perfect.solver.label(states, margins=False).result
     won = torch.from_numpy(result.astype(np.int64))
     decided = won != 0
