@@ -23,6 +23,8 @@ COMMANDS = {
     "elo": "rate the players of a tournament",
     "positions": "make the evaluation set and solve it",
     "truth": "measure one network against exact truth",
+    "certify": "play every opponent against a network, exactly",
+    "choose": "say what a network plays in positions of your own",
     "measure": "measure a variant's checkpoints against exact truth, and write what they cost",
     "ceiling": "train the same network on exact labels",
     "blunders": "count the results given away in self-play",

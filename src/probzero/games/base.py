@@ -67,6 +67,7 @@ class Game(ABC):
     has_margin: ClassVar[bool] = False  # whether games are won by a margin
 
     words: int  # of a state
+    word_names: tuple[str, ...]  # what they are called as columns of a table
     shape: Shape
     most_moves: int  # no position has more legal moves
     ranks: int  # every rank is below
