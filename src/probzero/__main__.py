@@ -39,6 +39,7 @@ COMMANDS = {
     "verify-results": "verify every committed file",
     "cost": "say how the cores' time of a run was spent",
     "import": "make a checkpoint of a network of the published project",
+    "compare-published": "set a run beside the published networks, against every opponent",
     "bench": "measure the speed of self-play beside that of its network",
 }
 FAILURE = 2

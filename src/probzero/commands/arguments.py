@@ -44,6 +44,11 @@ def add_imported(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--imported", action="store_true", help=summary)
 
 
+def add_trusted(parser: argparse.ArgumentParser) -> None:
+    summary = "read a TorchScript file too: it is a program, and reading runs it"
+    parser.add_argument("--trusted", action="store_true", help=summary)
+
+
 def numbers(text: str) -> tuple[int, ...]:
     """Parse whole numbers separated by commas."""
     try:

@@ -15,6 +15,7 @@ import pandas as pd
 import torch
 
 from probzero.config import Search
+from probzero.errors import bad
 from probzero.games.base import Game
 from probzero.network.inference import Evaluator
 from probzero.search.build import SearchFactory
@@ -24,6 +25,7 @@ from probzero.truth.measures import raw_moves, searched_moves
 
 KIND, FILE_KIND = "certificates", "certificate"
 FORMAT = 1  # of the file
+MOST_LISTED = 2_000_000
 NO_DRAWS = -1  # the key of an agent in whose search nothing is random
 
 
@@ -57,7 +59,10 @@ def network_moves(factory: SearchFactory, evaluator: Evaluator | None, volume: i
 
 
 def reachable(game: Game, most_phase: int | None = None) -> np.ndarray:
-    """Return the positions [n, W] that can be reached from the start, up to symmetry, of at most this phase."""
+    """Return the positions [n, W] that can be reached from the start, up to symmetry, of at most this phase.
+
+    A game that has too many of them is refused.
+    """
     found = [game.start()[None][:0]]
     states = game.start()[None]
     while len(states):
@@ -65,6 +70,8 @@ def reachable(game: Game, most_phase: int | None = None) -> np.ndarray:
         if most_phase is not None:
             states = states[game.phase(states) <= most_phase]
         found.append(states)
+        if sum(map(len, found)) > MOST_LISTED:
+            raise bad("positions", game.identity, f"at most {MOST_LISTED:,} to be listed", "more")
         row, action = np.nonzero(game.legal(states))
         states = game.play(states[row], action)
     return distinct_rows(np.concatenate(found))[0]
