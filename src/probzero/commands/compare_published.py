@@ -83,7 +83,7 @@ def _measured(
     factory = SearchFactory(game, evaluator, settings.search, truth.capacity, "truth.capacity")
     start, keeps, rows = game.start()[None], keeps_result(labels)[chosen], []
     exact = int(solver.label(start, margins=False).result[0])
-    for particles in (0, *(truth.particles * count for count in settings.certify.last_batches)):
+    for particles in (0, *(truth.particles * count for count in settings.certify.batches)):
         choose = network_moves(factory, evaluator, truth.particles, particles, NO_DRAWS)
         found = certificates(explore(game, start, np.array([exact >= 0]), choose), solver).iloc[0]
         kept = keeps[np.arange(len(chosen)), choose(labels.states[chosen])].sum()
