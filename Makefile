@@ -11,6 +11,8 @@
 # make check        set a finished run beside the committed reference
 # make reference    make a finished run the committed reference (reference-study: a finished study)
 # make lint         lint, formats, layers and types alone
+# make othello4     4×4 Othello from nothing to a proof, in two minutes; with PUBLISHED=FOLDER (its model_iter_*.pt) five
+#                   seeds, set beside the published networks
 # make bench        speed of self-play beside the raw speed of the network
 # make clean        remove the environment and caches; results stay
 #
@@ -36,10 +38,10 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce study database smoke test test-all lint verify verify-results check reference reference-study bench clean
+.PHONY: help reproduce study database smoke test test-all lint verify verify-results othello4 check reference reference-study bench clean
 
 help:
-	@sed -n 's/^# \{0,1\}//; 1,18p' Makefile
+	@sed -n 's/^# \{0,1\}//; 1,20p' Makefile
 
 # pip's own settings are respected: on Linux the usual torch is the large CUDA build, which runs without a GPU too; who has
 # a source of the smaller CPU build may name it, for instance in PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS.
@@ -101,6 +103,14 @@ reference-study: $(INSTALLED)
 
 verify-results: $(INSTALLED)
 	@$(BIN)/probzero verify-results
+
+othello4: $(INSTALLED)
+	@$(BIN)/snakemake --cores $(CORES) --configfile config/othello4.yaml $(if $(PUBLISHED),--config 'seeds=[0,1,2,3,4]')
+	@$(BIN)/python tools/check_certificate.py results/othello4/seed*/certificates/*.json.gz
+ifneq ($(PUBLISHED),)
+	@$(BIN)/probzero compare-published --run results/othello4 --published $(sort $(wildcard $(PUBLISHED)/*.pt)) --trusted \
+	    --output results/othello4/published
+endif
 
 bench: $(INSTALLED)
 	@$(BIN)/probzero bench --config config/laptop.yaml config/paper.yaml --output results/bench/selfplay.csv \

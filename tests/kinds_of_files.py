@@ -28,12 +28,14 @@ from probzero.network import checkpoint
 from probzero.network.model import build
 from probzero.network.published import read_published
 from probzero.origin import Origin
-from probzero.report import manifest, truth
+from probzero.report import certificates, manifest, truth
 from probzero.report.study import inputs
 from probzero.report.tables import read_matches, read_metrics
 from probzero.tables import TABLE, read_table, write_csv
-from probzero.truth import positions
+from probzero.truth import certificate, positions
+from probzero.truth.best_response import explore
 from probzero.truth.blunders import BLUNDERS, count_blunders, read_games
+from probzero.truth.labels import Solver
 
 GAME = games.make("othello", size=4)
 NETWORK = Network(blocks=1, channels=4)
@@ -111,6 +113,13 @@ def _player_table(name: str, content: dict[str, Any], columns: Mapping[str, type
         lambda path, by: write_csv(path, _of_player(content), name, by.about("iteration-0001")),
         lambda path, wanted: truth.collect([path], columns, name, **wanted),
     )
+
+
+@cache
+def certified() -> pd.DataFrame:
+    reach = explore(GAME, GAME.start()[None], np.array([False]), lambda states: GAME.legal(states).argmax(1))
+    found = certificate.certificates(reach, Solver(GAME, threads=1))
+    return found.assign(player="iteration-0001", source="start", particles=0, key=-1)
 
 
 def _write_measures(path: Path, by: Origin) -> None:
@@ -207,6 +216,11 @@ KINDS = {
     "kept": _player_table("kept", KEPT, truth.KEPT),
     "calibration": _player_table("calibration", CALIBRATION, truth.CALIBRATION),
     "perfect": _player_table("perfect", PERFECT, truth.PERFECT),
+    "certificates": Kind(
+        "iteration-0001.csv",
+        lambda path, by: write_csv(path, certified(), certificates.KIND, by.about("iteration-0001")),
+        lambda path, wanted: certificates.read_certificates([path], **wanted),
+    ),
     "measures": Kind("measures0.csv", _write_measures, _read_study),
     "costs": Kind("costs0.csv", _write_measures, _read_study),
     "ratings": Kind("ratings0.csv", _write_measures, _read_study),

@@ -26,10 +26,10 @@ SMOKE = ROOT / "config" / "smoke.yaml"
 RUN = Path("results") / "smoke"
 SEED = RUN / "seed0"
 TABLES = ["training", "selfplay", "costs", "ratings", "differences", "pairings", "model", "truth", "errors",
-          "calibration", "reliability", "perfect", "blunders", "efficiency"]  # fmt: skip
+          "calibration", "reliability", "perfect", "blunders", "efficiency", "certificates"]  # fmt: skip
 FIGURES = ["elo", "win_rates", "training", "selfplay", "costs", "truth", "errors", "reliability", "blunders"]
 PLAYERS = ["iteration-0000", "iteration-0002", "iteration-0004", "random", "greedy", "mobility", "perfect"]
-TRUTH = {"positions", "ceiling", "truth", "blunders"}
+TRUTH = {"positions", "ceiling", "truth", "blunders", "certify"}
 DEADLINE = 600  # seconds after which a run counts as hanging
 
 
@@ -92,9 +92,10 @@ def test_the_linter_has_nothing_to_say(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("scale", "expected"),
     [
-        ("smoke", {"selfplay": 4 * 2 + 1, "train": 4, "match": 3, "truth": 3 + 1}),
-        ("laptop", {"selfplay": 60, "train": 60, "match": 9, "truth": 9 + 1}),
-        ("paper", {"selfplay": 400 + 1, "train": 400, "match": 8, "truth": 8 + 1}),
+        ("smoke", {"selfplay": 4 * 2 + 1, "train": 4, "match": 3, "truth": 3 + 1, "certify": 3}),
+        ("laptop", {"selfplay": 60, "train": 60, "match": 9, "truth": 9 + 1, "certify": 9}),
+        ("paper", {"selfplay": 400 + 1, "train": 400, "match": 8, "truth": 8 + 1, "certify": 8}),
+        ("othello4", {"selfplay": 12 + 1, "train": 12, "match": 7, "truth": 7 + 1, "certify": 7}),
     ],
 )
 def test_every_scale_plans_all_its_jobs(scale: str, expected: dict[str, int], tmp_path: Path) -> None:

@@ -82,6 +82,33 @@ rule truth:
         " --calibration {output.calibration:q} --perfect {output.perfect:q} 2>&1 | tee {log:q}"
 
 
+rule certify:
+    input:
+        checkpoint=lambda wildcards: checkpoints(wildcards, [wildcards.player]),
+    output:
+        table="<run>/seed{seed}/certificates/{player}.csv",
+        certificate="<run>/seed{seed}/certificates/{player}.json.gz",
+    log:
+        "<run>/seed{seed}/logs/truth/certify-{player}.log",
+    benchmark:
+        "<run>/seed{seed}/benchmarks/truth/certify-{player}.tsv"
+    wildcard_constraints:
+        player="|".join(NETWORKS),
+    conda:
+        "../../environment.yml"
+    threads: CONFIG.truth.threads
+    resources:
+        mem_mb=2 * memory(CONFIG.truth.capacity),
+        runtime=lambda wildcards: minutes(certified_leaves(wildcards.player)),
+    params:
+        config=parts("experiment", "game", "search", "truth", "certify"),
+        budgets=lambda wildcards: certified(wildcards.player),
+    shell:
+        "python -m probzero certify {input.checkpoint:q} --config {params.config:q} --seed {wildcards.seed}"
+        " --name {wildcards.player} {params.budgets} --output {output.table:q} --certificate {output.certificate:q}"
+        " 2>&1 | tee {log:q}"
+
+
 rule blunders:
     input:
         expand(

@@ -67,6 +67,7 @@ class Game(ABC):
 
     words: int  # of a state
     word_bits: int = 64  # that a word uses at most
+    word_names: tuple[str, ...]  # what they are called as columns of a table
     shape: Shape
     most_moves: int  # no position has more legal moves
     ranks: int  # every rank is below

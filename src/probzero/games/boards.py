@@ -16,6 +16,7 @@ class TwoBoards(Game):
     """A game of discs on H×W squares. The state is (own, opp), seen by the player to move."""
 
     words = 2
+    word_names = ("own", "opp")
 
     def __init__(self, shape: Shape, **options: int) -> None:
         super().__init__(**options)

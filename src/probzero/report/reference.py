@@ -13,12 +13,15 @@ from probzero import config, files
 from probzero.errors import bad
 from probzero.report import manifest
 
-OF_RUN = ("config.json", "machine.json", "seed*/tables/*", "seed*/figures/*", "seed*/matches/*", "seed*/truth/**/*")
+OF_RUN = (
+    "config.json", "machine.json", "seed*/tables/*", "seed*/figures/*", "seed*/matches/*", "seed*/truth/**/*",
+    "seed*/certificates/*.csv",
+)  # fmt: skip
 OF_STUDY = (
     "config.json", "machine.json", "positions.csv", "tables/*", "figures/*", "seed*/tables/*", "seed*/matches/*",
     "*/seed*/measures.csv", "*/seed*/costs.csv",
 )  # fmt: skip
-IF_THERE = ("paper.pdf", "cost.csv", "cost.md", "seed*/checkpoints/ceiling.safetensors")
+IF_THERE = ("paper.pdf", "cost.csv", "cost.md", "seed*/checkpoints/ceiling.safetensors", "published/*")
 
 
 def keep(run: Path, target: Path) -> int:
@@ -54,10 +57,13 @@ def committed(run: Path) -> list[Path]:
 def _tournament(settings: dict) -> Iterator[str]:
     for iteration in settings["arena"]["checkpoints"]:
         yield f"seed*/checkpoints/{iteration:04}.safetensors"
+    yield f"seed*/certificates/iteration-{settings['arena']['checkpoints'][-1]:04}.json.gz"
 
 
 def _matching(run: Path, pattern: str, needed: bool) -> list[Path]:
     found = [path.relative_to(run) for path in run.glob(pattern) if path.is_file() and path.parent.name != files.SEALS]
-    if needed and not found and not pattern.startswith("seed*/truth"):  # a game without a solver has none
+    if (
+        needed and not found and not pattern.startswith(("seed*/truth", "seed*/certificates"))
+    ):  # a game without a solver has none
         raise bad("run", run / pattern, "the files of a finished run", "none")
     return found

@@ -14,6 +14,7 @@ from scipy.stats import norm
 from probzero.arena.names import iteration_of
 from probzero.origin import Origin
 from probzero.report import style
+from probzero.report.certificates import certificate_summary, read_certificates
 from probzero.report.tables import PHASES_PER_BAND, read_metrics
 from probzero.report.tournament import wilson
 from probzero.tables import read_table, refuse
@@ -59,6 +60,7 @@ def truth_tables(files: Mapping[str, Sequence[Path]], selfplay: pd.DataFrame, **
         for kind, columns in (("kept", KEPT), ("calibration", CALIBRATION))
     )
     perfect = collect(files["perfect"], PERFECT, "perfect", may_be_empty=True, **wanted)  # no opening may be won
+    certificates = read_certificates(files["certificates"], **wanted)
     counted = [read_metrics(path, BLUNDERS, "blunders", **wanted) for path in files["blunders"]]
     summary = kept_summary(kept, selfplay, [])
     learned = summary[(summary["source"] == ALL) & (summary["player"] != CEILING)]
@@ -70,6 +72,7 @@ def truth_tables(files: Mapping[str, Sequence[Path]], selfplay: pd.DataFrame, **
         "reliability": reliability(calibration, f"iteration-{kept['iteration'].max():04}"),
         "perfect": perfect_summary(perfect),
         "blunders": pd.DataFrame(counted).sort_values("iteration"),
+        "certificates": certificate_summary(certificates),
     }
 
 

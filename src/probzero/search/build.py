@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from copy import copy
+from typing import Any
+
 import torch
 
 from probzero.arms import ARMS
@@ -30,6 +33,12 @@ class SearchFactory:
             raise bad("search", "search.algorithm", f"{without}, which needs no network", settings.algorithm)
         if evaluator is not None and settings.cache:
             self.evaluate = CachedEvaluation(evaluator, self.backend, capacity)
+
+    def with_settings(self, **settings: Any) -> SearchFactory:
+        """Return one that searches otherwise and shares all evaluations."""
+        other = copy(self)
+        other.settings = self.settings.model_copy(update=settings)
+        return other
 
     def start(self, states: torch.Tensor, keys: torch.Tensor) -> GraphSearch:
         """Return a search at states [G, W] of as many games; keys [G] are their roots of randomness.
