@@ -22,7 +22,7 @@ from probzero.config import Config
 from probzero.kernels.winner_prob import reference as winner_prob
 from probzero.learning.selfplay import play_shard
 from probzero.learning.training import train
-from probzero.network import inference
+from probzero.network import dense
 from probzero.network.inference import Evaluator
 from probzero.network.model import build
 from probzero.search.backends import tensor
@@ -47,7 +47,7 @@ def plain_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     """Triton knows GPUs alone; and a processor need not fill a GPU's chunk with empty boards."""
     kernels = tensor.Kernels(winner_prob.winner_prob, plain_backup)
     monkeypatch.setattr(tensor, "triton_kernels", lambda: kernels)
-    monkeypatch.setattr(inference, "CHUNK_OF_GPU", inference.CHUNK)
+    monkeypatch.setattr(dense, "CHUNK_OF_GPU", dense.CHUNK)
 
 
 def evaluator_on(place: Any) -> Evaluator:

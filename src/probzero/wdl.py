@@ -37,6 +37,7 @@ def expectation(triples: Triples) -> Triples:
     return triples[..., WIN] - triples[..., LOSS]
 
 
-def from_expectation(value: torch.Tensor) -> torch.Tensor:
+def from_expectation(value: Triples) -> Triples:
     """Return triples [..., 3] without draws whose expectation is `value` [...], from −1 to 1."""
-    return torch.stack([(1 + value) / 2, torch.zeros_like(value), (1 - value) / 2], dim=-1)
+    parts = [(1 + value) / 2, value * 0, (1 - value) / 2]
+    return torch.stack(parts, dim=-1) if isinstance(value, torch.Tensor) else np.stack(parts, axis=-1)

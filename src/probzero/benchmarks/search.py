@@ -14,11 +14,12 @@ import torch
 from probzero import games
 from probzero.benchmarks.rows import Row
 from probzero.config import Config
+from probzero.devices import resolve_device
 from probzero.games.base import Game
 from probzero.games.random_play import play_by_seed
 from probzero.learning import selfplay
 from probzero.learning.training import train
-from probzero.network.inference import Evaluator, resolve_device
+from probzero.network.inference import Evaluator
 from probzero.network.model import build
 from probzero.random_keys import key
 from probzero.search.base import GraphSearch

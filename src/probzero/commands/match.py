@@ -16,9 +16,10 @@ from probzero.arena.players import Player, SearchPlayer
 from probzero.arena.simple_players import SCORES, OnePlyPlayer
 from probzero.commands import arguments, progress
 from probzero.config import Config, Search
+from probzero.devices import resolve_device
 from probzero.errors import bad
 from probzero.network.checkpoint import load_checkpoint
-from probzero.network.inference import Evaluator, resolve_device
+from probzero.network.inference import Evaluator
 from probzero.search.build import SearchFactory
 from probzero.tables import write_csv
 from probzero.truth.perfect import PerfectPlayer

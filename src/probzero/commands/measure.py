@@ -12,9 +12,10 @@ import torch
 
 from probzero import files
 from probzero.commands import arguments, progress
+from probzero.devices import resolve_device
 from probzero.errors import bad
 from probzero.network.checkpoint import load_checkpoint
-from probzero.network.inference import Evaluator, resolve_device
+from probzero.network.inference import Evaluator
 from probzero.report.iteration_costs import collect_selfplay_costs, collect_training_costs
 from probzero.report.study.inputs import COSTS, MEASURED, WORK
 from probzero.report.tables import collect_selfplay, collect_training

@@ -7,11 +7,12 @@ import argparse
 import torch
 
 from probzero.commands import arguments, progress
+from probzero.devices import resolve_device
 from probzero.files import COSTS, METRICS, write_json
 from probzero.learning.dataset import write_samples
 from probzero.learning.selfplay import GAMES, play_shard
 from probzero.network.checkpoint import load_checkpoint
-from probzero.network.inference import Evaluator, resolve_device
+from probzero.network.inference import Evaluator
 from probzero.tables import write_csv
 
 NEEDS = ("experiment", "game", "search", "selfplay", "targets")

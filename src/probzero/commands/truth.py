@@ -10,8 +10,9 @@ import torch
 from probzero.arena.names import iteration_of
 from probzero.arena.players import SearchPlayer
 from probzero.commands import arguments, progress
+from probzero.devices import resolve_device
 from probzero.network.checkpoint import load_checkpoint
-from probzero.network.inference import Evaluator, resolve_device
+from probzero.network.inference import Evaluator
 from probzero.random_keys import key
 from probzero.search.build import SearchFactory
 from probzero.tables import write_csv

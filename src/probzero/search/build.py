@@ -22,7 +22,7 @@ class SearchFactory:
         """`capacity` bounds the nodes of a graph; `setting` is where it comes from, for the error."""
         self.game, self.settings = game, settings
         self.capacity, self.setting = capacity, setting
-        self.device = evaluator.device if evaluator is not None else torch.device("cpu")
+        self.device = torch.device(evaluator.device if evaluator is not None else "cpu")
         self.backend = choose_backend(game, self.device)
         self.evaluate: Evaluate = _nothing if evaluator is None else evaluator
         if evaluator is None and settings.arm.learns:
