@@ -10,10 +10,10 @@ from probzero.errors import bad
 CPU = "cpu"
 
 
-def resolve_device(name: str) -> Any:
+def resolve_device(name: str, threads: int | None = None) -> Any:
     """Return the device of that name, or fail if this machine has none such; auto is CUDA where there is any.
 
-    The processor is the word `CPU`, a GPU a device of torch's."""
+    The processor is the word `CPU`, a GPU a device of torch's, which then takes so many threads of the processor."""
     if name == CPU or (name == "auto" and not has_driver()):
         return CPU
     import torch
@@ -21,6 +21,8 @@ def resolve_device(name: str) -> Any:
     present = torch.cuda.is_available()
     if name == "cuda" and not present:
         raise bad("device", name, "a CUDA device of this machine", "none")
+    if threads is not None:
+        torch.set_num_threads(threads)
     return torch.device("cuda") if present else CPU
 
 

@@ -105,6 +105,7 @@ def test_matches_and_measures_are_the_same_whatever_the_noise_of_self_play(tmp_p
         players = ["--player", f"iteration-0000={checkpoint}", "--against", "random"]
         assert main(["match", *common, *players, "--output", str(match)]) == 0
         inputs = ["--variant", "alphazero", "--positions", str(positions), "--checkpoints", str(checkpoint)]
-        assert main(["measure", *common, *inputs, "--output", str(measures)]) == 0
+        outputs = ["--output", str(measures), "--costs", str(tmp_path / "costs.csv")]
+        assert main(["measure", *common, *inputs, *outputs]) == 0
         written.append((match.read_bytes(), measures.read_bytes()))
     assert written[0] == written[1]

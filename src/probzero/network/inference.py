@@ -17,6 +17,7 @@ from probzero import templates, wdl
 from probzero.devices import CPU
 from probzero.errors import bad
 from probzero.games.base import Game
+from probzero.kinds import is_tensor, like, plain
 from probzero.network.compiled.forward import CompiledNet
 from probzero.network.evaluation import Evaluation, Form
 from probzero.network.weights import Weights
@@ -37,10 +38,8 @@ class CompiledForm:
         self._ends = templates.load("probzero.network.probabilities")
 
     def __call__(self, states: Any, moves: Any) -> Evaluation:
-        if not isinstance(states, np.ndarray):
-            import torch
-
-            return Evaluation(*(torch.from_numpy(part) for part in self(states.numpy(), moves.numpy())))
+        if is_tensor(states):
+            return Evaluation(*(like(part, states) for part in self(plain(states), plain(moves))))
         policy, outcomes = self.network(self.game.encode(states))
         prior = np.empty(moves.shape, np.float32)
         self._ends.over_moves(policy, moves, prior)
@@ -52,6 +51,9 @@ class CompiledForm:
             self._ends.means(chances[0], mean)
             chances[0] = wdl.from_expectation(mean)
         return Evaluation(prior, chances[0], chances[-1])
+
+    def accept(self, array: np.ndarray) -> np.ndarray:
+        return array
 
     def synchronize(self) -> None:
         """Nothing is left to wait for."""
@@ -75,6 +77,10 @@ class Evaluator:
         self.calls = 0
         self.positions = 0
         self.seconds = 0.0
+
+    def accept(self, array: np.ndarray) -> Any:
+        """Return an array as this evaluator takes it."""
+        return self.form.accept(array)
 
     def __call__(self, states: Any, moves: Any) -> Evaluation:
         """Return the evaluation of states [n, W] whose legal moves are listed in moves [n, K], one at least.

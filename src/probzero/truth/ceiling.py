@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from probzero import wdl
+from probzero.arena.names import CEILING as CEILING
 from probzero.config import Config
 from probzero.devices import resolve_device
 from probzero.games.base import Game, list_moves
@@ -18,7 +19,6 @@ from probzero.random_keys import key
 from probzero.truth.labels import Solver, check_solvable, keeps_result
 from probzero.truth.positions import from_random_play
 
-CEILING = "ceiling"  # what the network is called
 ROUNDS = 10  # steps of the learning-rate schedule
 
 
