@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+CEILING = "ceiling"  # what the network trained on exact labels is called
 MATCHES = "matches"  # the kind of a record of games
 
 

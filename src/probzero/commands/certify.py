@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import torch
 
 from probzero import files
 from probzero.commands import arguments, progress
-from probzero.network.checkpoint import load_checkpoint
-from probzero.network.inference import Evaluator, resolve_device
+from probzero.devices import resolve_device
+from probzero.network.checkpoint import load_weights
+from probzero.network.inference import Evaluator
 from probzero.search.build import SearchFactory
 from probzero.tables import write_csv
 from probzero.truth.best_response import explore
@@ -54,12 +54,11 @@ def run(args: argparse.Namespace) -> None:
     settings, game = arguments.load(args, NEEDS)
     check_solvable(game)
     truth, name = settings.truth, args.name or args.checkpoint.stem
-    torch.set_num_threads(truth.threads)
     for option in ("particles", "won", "keyed"):
         arguments.check_budgets(option, getattr(args, option), truth.particles)
     made = arguments.made(args, settings, NEEDS).about(name)
-    model, info = load_checkpoint(args.checkpoint, game, imported=args.imported, **arguments.of_run(made))
-    evaluator = Evaluator(model, game, resolve_device(truth.device))
+    model, info = load_weights(args.checkpoint, game, imported=args.imported, **arguments.of_run(made))
+    evaluator = Evaluator(model, game, resolve_device(truth.device, truth.threads))
     factory = SearchFactory(game, evaluator, settings.search, truth.capacity, "truth.capacity")
     solver = Solver(game, threads=truth.threads)
     exact = int(solver.label(game.start()[None], margins=False).result[0])

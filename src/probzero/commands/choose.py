@@ -7,15 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import torch
 
 from probzero.bits import signed
 from probzero.commands import arguments, progress
+from probzero.devices import resolve_device
 from probzero.errors import ProbZeroError, bad
 from probzero.files import read_bytes
 from probzero.games.base import Game
-from probzero.network.checkpoint import load_checkpoint
-from probzero.network.inference import Evaluator, resolve_device
+from probzero.network.checkpoint import load_weights
+from probzero.network.inference import Evaluator
 from probzero.search.build import SearchFactory
 from probzero.tables import TABLE, parse_table, refuse, write_csv
 from probzero.truth.certificate import network_moves
@@ -37,12 +37,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     settings, game = arguments.load(args, NEEDS)
     truth = settings.truth
-    torch.set_num_threads(truth.threads)
     arguments.check_budgets("particles", args.particles, truth.particles)
     states = read_states(args.positions, game)
     made = arguments.made(args, settings, NEEDS)
-    model, _ = load_checkpoint(args.checkpoint, game, imported=args.imported, settings=made.settings)
-    evaluator = Evaluator(model, game, resolve_device(truth.device))
+    model, _ = load_weights(args.checkpoint, game, imported=args.imported, settings=made.settings)
+    evaluator = Evaluator(model, game, resolve_device(truth.device, truth.threads))
     factory = SearchFactory(game, evaluator, settings.search, truth.capacity, "truth.capacity")
     unsigned = states.view(np.uint64)
     parts = []

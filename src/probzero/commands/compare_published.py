@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
 
 from probzero.commands import arguments, progress
 from probzero.config import Config
+from probzero.devices import resolve_device
 from probzero.errors import bad
-from probzero.network.checkpoint import load_checkpoint
-from probzero.network.inference import Evaluator, resolve_device
-from probzero.network.model import ProbZeroNet
+from probzero.network.checkpoint import load_weights
+from probzero.network.inference import Evaluator
 from probzero.network.published import read_published
+from probzero.network.weights import Weights
 from probzero.report.published import OURS, PUBLISHED, plot_published
 from probzero.report.tables import write_table
 from probzero.search.build import SearchFactory
@@ -42,7 +42,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     args.config = args.folder / "config.json"
     settings, game = arguments.load(args, NEEDS)
-    torch.set_num_threads(settings.truth.threads)
     made = arguments.made(args, settings, set(NEEDS) - {"name", "seeds"})
     solver = Solver(game, threads=settings.truth.threads)
     labels = solver.label(reachable(game), margins=False)
@@ -55,14 +54,14 @@ def run(args: argparse.Namespace) -> None:
             found = f"one of {info.game.identity}, iteration {number}"
             raise bad("published network", path, f"one of {game.identity} whose name tells its iteration", found)
         named = {"system": PUBLISHED, "seed": 0, "iteration": number, "games": number * GAMES_OF_PUBLISHED}
-        rows += _measured(settings, solver, labels, chosen, model, named)
+        rows += _measured(settings, solver, labels, chosen, model.weights(), named)
     games = settings.selfplay.games * settings.selfplay.shards
     for seed in settings.seeds:
         for number in settings.arena.checkpoints:
             path = args.folder / f"seed{seed}" / "checkpoints" / f"{number:04}.safetensors"
-            model, _ = load_checkpoint(path, game, seed=seed, iteration=number, settings=made.settings)
+            weights, _ = load_weights(path, game, seed=seed, iteration=number, settings=made.settings)
             named = {"system": OURS, "seed": seed, "iteration": number, "games": number * games}
-            rows += _measured(settings, solver, labels, chosen, model, named)
+            rows += _measured(settings, solver, labels, chosen, weights, named)
     table = pd.DataFrame(rows).sort_values(["system", "seed", "particles", "games"], ignore_index=True)
     write_table(table, args.output / "published.csv", made)
     plot_published(table, args.output / "published", made)
@@ -75,11 +74,11 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _measured(
-    settings: Config, solver: Solver, labels: Labels, chosen: np.ndarray, model: ProbZeroNet, named: dict[str, Any]
+    settings: Config, solver: Solver, labels: Labels, chosen: np.ndarray, weights: Weights, named: dict[str, Any]
 ) -> list[dict[str, Any]]:
     """Return a row for each budget: the network against every opponent, and its moves in all decisive positions."""
     game, truth = solver.game, settings.truth
-    evaluator = Evaluator(model, game, resolve_device(truth.device))
+    evaluator = Evaluator(weights, game, resolve_device(truth.device, truth.threads))
     factory = SearchFactory(game, evaluator, settings.search, truth.capacity, "truth.capacity")
     start, keeps, rows = game.start()[None], keeps_result(labels)[chosen], []
     exact = int(solver.label(start, margins=False).result[0])

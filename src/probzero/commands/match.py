@@ -7,8 +7,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from probzero import config, games
 from probzero.arena.match import play_matches
 from probzero.arena.names import MATCHES, iteration_of
@@ -16,9 +14,10 @@ from probzero.arena.players import Player, SearchPlayer
 from probzero.arena.simple_players import SCORES, OnePlyPlayer
 from probzero.commands import arguments, progress
 from probzero.config import Config, Search
+from probzero.devices import resolve_device
 from probzero.errors import bad
-from probzero.network.checkpoint import load_checkpoint
-from probzero.network.inference import Evaluator, resolve_device
+from probzero.network.checkpoint import load_weights
+from probzero.network.inference import Evaluator
 from probzero.search.build import SearchFactory
 from probzero.tables import write_csv
 from probzero.truth.perfect import PerfectPlayer
@@ -43,7 +42,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     settings = config.load(args.config, NEEDS)
-    torch.set_num_threads(settings.arena.threads)
     own, made = dict(args.search), arguments.made(args, settings, NEEDS)
     player, *against = [
         (name, _player(settings, name, path, own.get(name), args)) for name, path in [args.player, *args.against]
@@ -84,7 +82,7 @@ def _player(
     if checkpoint is not None:
         learned = settings.fingerprints(("experiment", "game"))
         wanted: dict[str, Any] = {"seed": args.seed, "iteration": iteration_of(name), "settings": learned}
-        network, _ = load_checkpoint(checkpoint, game, imported=args.imported, **wanted)
-        evaluator = Evaluator(network, game, resolve_device(arena.device))
+        network, _ = load_weights(checkpoint, game, imported=args.imported, **wanted)
+        evaluator = Evaluator(network, game, resolve_device(arena.device, arena.threads))
     factory = SearchFactory(game, evaluator, own or settings.search, arena.capacity, "arena.capacity")
     return SearchPlayer(factory, arena.particles, arena.batches)

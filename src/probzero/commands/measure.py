@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import torch
 
 from probzero import files
 from probzero.commands import arguments, progress
+from probzero.devices import resolve_device
 from probzero.errors import bad
-from probzero.network.checkpoint import load_checkpoint
-from probzero.network.inference import Evaluator, resolve_device
+from probzero.network.checkpoint import load_weights
+from probzero.network.inference import Evaluator
 from probzero.report.iteration_costs import collect_selfplay_costs, collect_training_costs
 from probzero.report.study.inputs import COSTS, MEASURED, WORK
 from probzero.report.tables import collect_selfplay, collect_training
@@ -48,7 +48,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     settings, game = arguments.load(args, NEEDS)
     truth = settings.truth
-    torch.set_num_threads(truth.threads)
     made = arguments.made(args, settings, NEEDS).about(args.variant)
     wanted: dict[str, Any] = {"seed": args.seed, "settings": made.settings}
     positions = judged(read_positions(args.positions, game, settings=made.settings), truth.curve_share)
@@ -58,8 +57,11 @@ def run(args: argparse.Namespace) -> None:
     for path in args.checkpoints or [None]:
         evaluator, iteration = None, 0
         if path is not None:
-            model, info = load_checkpoint(path, game, **wanted)
-            evaluator, iteration = Evaluator(model, game, resolve_device(truth.device)), info.made.iteration or 0
+            model, info = load_weights(path, game, **wanted)
+            evaluator, iteration = (
+                Evaluator(model, game, resolve_device(truth.device, truth.threads)),
+                info.made.iteration or 0,
+            )
         for what, found in (("metrics", work), ("costs", costs)):
             if iteration not in found.index:
                 raise bad(

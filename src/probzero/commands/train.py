@@ -12,13 +12,13 @@ from typing import Any
 import torch
 
 from probzero.commands import arguments, progress
+from probzero.devices import resolve_device
 from probzero.errors import bad
 from probzero.files import COSTS, METRICS, write_json
 from probzero.games.base import Game
 from probzero.learning.dataset import Samples, concatenate, merge, read_with_origin
 from probzero.learning.training import train
 from probzero.network.checkpoint import load_checkpoint, load_optimizer, save_checkpoint, save_optimizer
-from probzero.network.inference import resolve_device
 from probzero.origin import Origin
 from probzero.random_keys import key
 

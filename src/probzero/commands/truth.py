@@ -5,18 +5,16 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-import torch
-
-from probzero.arena.names import iteration_of
+from probzero.arena.names import CEILING, iteration_of
 from probzero.arena.players import SearchPlayer
 from probzero.commands import arguments, progress
 from probzero.database.lookup import find
-from probzero.network.checkpoint import load_checkpoint
-from probzero.network.inference import Evaluator, resolve_device
+from probzero.devices import resolve_device
+from probzero.network.checkpoint import load_weights
+from probzero.network.inference import Evaluator
 from probzero.random_keys import key
 from probzero.search.build import SearchFactory
 from probzero.tables import write_csv
-from probzero.truth.ceiling import CEILING
 from probzero.truth.measures import calibration_table, kept_table
 from probzero.truth.perfect import games_from_wins
 from probzero.truth.positions import for_calibration, judged, read_positions
@@ -41,13 +39,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     settings, game = arguments.load(args, NEEDS)
     truth = settings.truth
-    torch.set_num_threads(truth.threads)
     made = arguments.made(args, settings, NEEDS).about(args.name)
     wanted: dict[str, Any] = {"seed": args.seed, "settings": made.settings}
     number, ceiling = iteration_of(args.name), CEILING if args.name == CEILING else None
     named = {"iteration": number, "subject": ceiling}
-    model, info = load_checkpoint(args.checkpoint, game, imported=args.imported, **named, **wanted)
-    evaluator = Evaluator(model, game, resolve_device(truth.device))
+    model, info = load_weights(args.checkpoint, game, imported=args.imported, **named, **wanted)
+    evaluator = Evaluator(model, game, resolve_device(truth.device, truth.threads))
     positions = read_positions(args.positions, game, **wanted)
     factory = SearchFactory(game, evaluator, settings.search, truth.capacity, "truth.capacity")
     kept = kept_table(factory, evaluator, judged(positions, truth.curve_share if args.curve else 1), truth, args.seed)

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import torch
 
 from probzero.database.lines import lines_to
 from probzero.database.lookup import Database
@@ -90,7 +89,7 @@ def decisive_keys(
 
 def _order(what: str, count: int, phase: int = 0) -> np.ndarray:
     """Return rows of a table of `count`, in an order that is drawn by key; of a large table some alone."""
-    chance = uniform(torch.tensor([key("position sets", what, phase)]), torch.arange(min(count, ALL_ROWS))).numpy()
+    chance = uniform(np.array([key("position sets", what, phase)]), np.arange(min(count, ALL_ROWS)))
     if count <= ALL_ROWS:
         return np.argsort(chance, kind="stable")
     rows = (chance * count).astype(np.int64)

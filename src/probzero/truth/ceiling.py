@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 
 from probzero import wdl
+from probzero.arena.names import CEILING as CEILING
 from probzero.config import Config
+from probzero.devices import resolve_device
 from probzero.games.base import Game, list_moves
 from probzero.learning.dataset import Samples
 from probzero.learning.training import train
 from probzero.network.checkpoint import OptimizerState
-from probzero.network.inference import resolve_device
 from probzero.network.model import ProbZeroNet, build
 from probzero.random_keys import key
 from probzero.truth.labels import Lookup, Solver, check_solvable, keeps_result
 from probzero.truth.positions import from_random_play
 
-CEILING = "ceiling"  # what the network is called
 ROUNDS = 10  # steps of the learning-rate schedule
 
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
 
 from probzero.config import Search
 from probzero.errors import bad
 from probzero.games.base import Game
+from probzero.kinds import plain
 from probzero.network.inference import Evaluator
 from probzero.search.build import SearchFactory
 from probzero.truth.best_response import FAR, Choose, Reach, distinct_rows
@@ -48,12 +48,13 @@ def network_moves(factory: SearchFactory, evaluator: Evaluator | None, volume: i
     together = max(1, factory.capacity // (factory.game.most_moves * (particles + 1)))  # no search has more nodes
 
     def choose(states: np.ndarray) -> np.ndarray:
-        given = torch.from_numpy(states).to(factory.device)
         if particles == 0:
             assert evaluator is not None
-            return raw_moves(evaluator, factory.game, given).cpu().numpy()
-        found = [searched_moves(factory, part, volume, [particles // volume], key)[0] for part in given.split(together)]
-        return torch.cat(found).cpu().numpy()
+            return plain(raw_moves(evaluator, factory.game, evaluator.accept(states)))
+        parts = np.split(states, range(together, len(states), together))
+        return np.concatenate(
+            [plain(searched_moves(factory, part, volume, [particles // volume], key)[0]) for part in parts]
+        )
 
     return choose
 

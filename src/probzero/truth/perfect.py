@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-import torch
 
 from probzero.arena.match import final_score, play_out
 from probzero.arena.openings import random_openings
 from probzero.arena.players import Player
 from probzero.arena.simple_players import Follower
 from probzero.games.base import Game
+from probzero.kinds import Array, plain
 from probzero.random_keys import key, uniform
 from probzero.truth.labels import Lookup, Solver, best_moves, check_solvable
 
@@ -26,12 +26,13 @@ class PerfectPlayer(Follower):
         check_solvable(game)
         self.solver = Solver(game, threads=threads, lookup=lookup)
 
-    def choose(self, games: torch.Tensor, ply: int) -> torch.Tensor:
-        distinct, which = self.states[games].unique(dim=0, return_inverse=True)
-        labels = self.solver.label(distinct.numpy(), margins=self.game.has_margin)
-        good = torch.from_numpy(best_moves(labels))[which]
-        chance = uniform((self.keys[games] ^ key("perfect", ply))[:, None], torch.arange(self.game.actions))
-        return torch.where(good, chance, -1.0).argmax(1)
+    def choose(self, games: Array, ply: int) -> Array:
+        games = plain(games)
+        distinct, which = np.unique(self.states[games], axis=0, return_inverse=True)
+        labels = self.solver.label(distinct, margins=self.game.has_margin)
+        good = best_moves(labels)[which]
+        chance = uniform((self.keys[games] ^ key("perfect", ply))[:, None], np.arange(self.game.actions))
+        return np.where(good, chance, -1.0).argmax(1)
 
 
 def games_from_wins(
@@ -45,14 +46,14 @@ def games_from_wins(
     """
     chosen = random_openings(game, openings, plies, seed)
     states = np.concatenate([np.tile(game.start(), (from_start, 1)), chosen.states])
-    number = torch.cat([torch.full((from_start,), -1), torch.arange(openings)])
+    number = np.concatenate([np.full(from_start, -1), np.arange(openings)])
     perfect = PerfectPlayer(game, lookup=lookup)
     result = perfect.solver.label(states, margins=False).result
-    won = torch.from_numpy(result.astype(np.int64))
+    won = result.astype(np.int64)
     decided = won != 0
-    begun, number, won = torch.from_numpy(states)[decided], number[decided], won[decided]
-    turn = (won < 0).long()  # the player moves first where the mover has the win
-    keys = torch.tensor([key(seed, "perfect", row) for row in range(len(begun))], dtype=torch.int64)
+    begun, number, won = states[decided], number[decided], won[decided]
+    turn = (won < 0).astype(np.int64)  # the player moves first where the mover has the win
+    keys = np.array([key(seed, "perfect", row) for row in range(len(begun))], np.int64)
     ended, played = play_out(game, begun, turn, (player, perfect), keys)
     to_move = (turn + (played >= 0).sum(1)) % 2  # 0: the player would be to move at the end
     table = {
