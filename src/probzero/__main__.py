@@ -38,6 +38,8 @@ COMMANDS = {
     "cost": "say how the cores' time of a run was spent",
     "import": "make a checkpoint of a network of the published project",
     "bench": "measure the speed of self-play beside that of its network",
+    "bench-peers": "measure the speed of self-play beside that of other programs",
+    "bench-growth": "measure how time and memory of a leaf grow with games and board",
 }
 FAILURE = 2
 
