@@ -111,13 +111,14 @@ bench: $(INSTALLED)
 	@$(BIN)/probzero bench --config config/laptop.yaml config/paper.yaml --output results/bench/selfplay.csv \
 	    --parts results/bench/parts.csv
 
-# The other programs have libraries of other versions. Old ones of a failed installation do not stay.
+# mctx has libraries of other versions than ours.
 $(PEERS)/.installed: workflow/peers/constraints.txt
 	@$(python); \
 	echo "Installing mctx into $(PEERS) (once)"; \
 	"$$found" -m venv --clear $(PEERS)
-	@$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -c workflow/peers/constraints.txt mctx pgx || { \
-	    echo "make: bench-peers: $(PEERS): expected mctx and pgx from a package registry, found none (see above)" >&2; exit 2; }
+	@$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -c workflow/peers/constraints.txt mctx pgx \
+	    > $(PEERS)/pip.log 2>&1 || { echo "make: bench-peers: mctx and pgx: expected in pip's registry, found what" \
+	    "$(PEERS)/pip.log says" >&2; exit 2; }
 	@touch $@
 
 bench-peers: $(INSTALLED) $(PEERS)/.installed

@@ -47,8 +47,7 @@ def test_its_rules_give_the_published_perft_numbers(script: ModuleType, size: in
 
 def test_a_finished_game_is_won_by_whoever_has_more_discs_and_nobody_has_one_before(script: ModuleType) -> None:
     game = script.SmallOthello(4)
-    # Two rows of the board, by bits: the mover at 0 and 3, the opponent at 1 and 2 with nothing else: 0 1 2 are turned
-    # by a disc at 3. Then nobody can move.
+    # The top row, by bits. A disc at 3 turns the two between it and the one at 0; beside three of them, one must pass.
     before = script.Bits(np.array([0b0001, 0b0001], np.uint32), np.array([0b0110, 0b1110], np.uint32))
     after, over, reward = game.play(before, np.array([3, 16]))
     assert (after.own[0], after.opp[0]) == (0, 0b1111), "seen by the other player"

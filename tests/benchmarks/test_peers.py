@@ -133,6 +133,7 @@ def _load(path: Path) -> torch.jit.ScriptModule:
 def test_what_mctx_is_asked_for() -> None:
     paper = config.load(CONFIG.parent / "paper.yaml")
     asked = list(rivals.mctx(paper, ("python", "script")))
+    assert rivals.size_of(paper) == "5x5, 10x50, 20 games, 8 x 60" and "10 games" in rivals.ours(paper).name
     same = [setting for setting in asked if "20 games, 480 simulations" in setting.name]
     assert [setting.name.split(",")[0] for setting in same] == ["gumbel", "puct"]
     for setting in asked:

@@ -3,8 +3,8 @@
     python -m probzero.benchmarks.growth CONFIGURATION ROUND
 
 plays one shard and writes one line of JSON. Its capacity is in proportion to its games, as a user would set it: memory
-that is set aside in hash tables belongs to the leaves too. The memory of a shard is by how much the process's peak rose
-over what it was once a few games had been played, when libraries and compiled code are loaded.
+that is set aside in hash tables belongs to the leaves too. The memory of a shard is by how much the process's peak is
+above what it holds once a few games have been played, when libraries and compiled code are loaded.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import pandas as pd
+import psutil
 
 from probzero import config
 from probzero.benchmarks.search import evaluator_of, game_of, played
@@ -27,7 +28,7 @@ from probzero.errors import bad
 GAMES = (20, 64, 256, 1024)
 BOARD_GAMES = 64  # on each board
 BATCHES = 4  # a move: enough for a graph, and the largest case takes a minute
-FIRST_GAMES = 4  # how many say what capacity a game needs
+FIRST_GAMES, FIRST_CAPACITY = 4, 200_000  # games that say what capacity a game needs, far smaller than any case
 SPARE = 1.5  # times that
 MEASURES = ("microseconds", "network_microseconds", "bytes")
 
@@ -57,17 +58,17 @@ def cases(setting: Config) -> list[Case]:
 def measure(setting: Config, number: int) -> dict[str, float]:
     """Play one shard; return microseconds and bytes a leaf."""
     evaluator, games = evaluator_of(setting), setting.selfplay.games
-    first = played(setting.changed(selfplay={"games": FIRST_GAMES, "capacity": 1_000_000}), evaluator)
+    first = played(setting.changed(selfplay={"games": FIRST_GAMES, "capacity": FIRST_CAPACITY}), evaluator)
     capacity = round(SPARE * games / FIRST_GAMES * first["entered_positions"])
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = psutil.Process().memory_info().rss
     done = played(setting.changed(selfplay={"capacity": capacity}), evaluator, iteration=number)
-    risen = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     leaves = done["leaf_evaluations"]
     return {
         "leaf_evaluations": leaves,
         "microseconds": 1e6 * done["seconds"] / leaves,
         "network_microseconds": 1e6 * done["network_seconds"] / leaves,
-        "bytes": risen * (1 if sys.platform == "darwin" else 1024) / leaves,
+        "bytes": (peak - before) / leaves,
     }
 
 

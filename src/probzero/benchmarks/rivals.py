@@ -29,8 +29,13 @@ ROUND = 15_000  # leaf evaluations of a process of mctx in a round, about
 
 def size_of(config: Config) -> str:
     shape, network, play = game_of(config).shape, config.network, config.selfplay
-    board = f"{shape.height}x{shape.width}"
-    return f"{board}, {network.blocks}x{network.channels}, {play.games} games, {play.particles} x {play.batches}"
+    board, budget = f"{shape.height}x{shape.width}", f"{play.particles} x {play.batches}"
+    return f"{board}, {network.blocks}x{network.channels}, {games_of(config)} games, {budget}"
+
+
+def games_of(config: Config) -> int:
+    """Return the games of an iteration, which ours shares out between its shards; others play as many in a process."""
+    return config.selfplay.shards * config.selfplay.games
 
 
 def ours(config: Config) -> Setting:
@@ -38,15 +43,14 @@ def ours(config: Config) -> Setting:
     text = json.dumps(config.changed(selfplay={"threads": 1}).as_dict())
     program = (sys.executable, "-m", "probzero.benchmarks.shard", text)
     commands = tuple((*program, str(shard)) for shard in range(PROCESSES))
-    return Setting("ours", f"particles, {config.selfplay.games} games, {PROCESSES} processes of 1 thread", commands)
+    return Setting("ours", f"particles, {config.selfplay.games} games, {_cores(PROCESSES, 1)}", commands)
 
 
 def mctx(config: Config, program: tuple[str, ...]) -> Iterator[Setting]:
     """Yield the settings of mctx; `program` is its interpreter and workflow/peers/mctx_selfplay.py."""
-    play = config.selfplay
-    budget = play.particles * play.batches
+    games, budget = games_of(config), config.selfplay.particles * config.selfplay.batches
     for policy in ("gumbel", "puct"):
-        yield _mctx(config, program, policy, play.games, budget, PROCESSES, 1)
+        yield _mctx(config, program, policy, games, budget, PROCESSES, 1)
         yield _mctx(config, program, policy, MANY_GAMES, SHORT_SEARCH, PROCESSES, 1)
     yield _mctx(config, program, "gumbel", MANY_GAMES, SHORT_SEARCH, 1, PROCESSES)
 
@@ -67,16 +71,16 @@ def _mctx(
 
 def published(config: Config, program: Path, folder: Path) -> Iterator[Setting]:
     """Yield the settings of the published program, whose network is written to `folder`."""
-    shape, play = game_of(config).shape, config.selfplay
+    shape, play, games = game_of(config).shape, config.selfplay, games_of(config)
     path = folder / "network.pt"
     write_plain(shape, config.network, path)
     for processes, threads in ((PROCESSES, 1), (1, PROCESSES)):
         asked = {
-            "game": config.game.name, "size": shape.height, "network": path, "games": play.games,
+            "game": config.game.name, "size": shape.height, "network": path, "games": games,
             "particles": play.particles, "batches": play.batches, "threads": threads,
         }  # fmt: skip
         command = (str(program), *(text for key, value in asked.items() for text in (f"--{key}", str(value))))
-        name = f"particles, {play.games} games, {_cores(processes, threads)}"
+        name = f"particles, {games} games, {_cores(processes, threads)}"
         yield Setting("published C++", name, (command,) * processes)
 
 
