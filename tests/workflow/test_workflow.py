@@ -94,7 +94,7 @@ def test_the_linter_has_nothing_to_say(tmp_path: Path) -> None:
     [
         ("smoke", {"selfplay": 4 * 2 + 1, "train": 4, "match": 3, "truth": 3 + 1, "certify": 3}),
         ("laptop", {"selfplay": 60, "train": 60, "match": 9, "truth": 9 + 1, "certify": 9}),
-        ("paper", {"selfplay": 400 + 1, "train": 400, "match": 8, "truth": 8 + 1, "certify": 8}),
+        ("paper", {"selfplay": 400 * 2 + 1, "train": 400, "match": 8, "truth": 8 + 1, "certify": 8}),
         ("othello4", {"selfplay": 12 + 1, "train": 12, "match": 7, "truth": 7 + 1, "certify": 7}),
     ],
 )
