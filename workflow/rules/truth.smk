@@ -1,13 +1,13 @@
 # Exact truth: an evaluation set solved to the end, and every network of the tournament measured against it.
 # One more shard of self-play, half-way through the run, from which no network learns.
-HELD_OUT = f"{(CONFIG.training.iterations + 1) // 2:04}/shard{CONFIG.selfplay.shards}"
+HELD_OUT = {"iteration": (CONFIG.training.iterations + 1) // 2, "shard": CONFIG.selfplay.shards}
 # The iterations whose self-play is searched for blunders: those that the networks of the tournament come from.
 WATCHED = sorted({f"{max(1, iteration):04}" for iteration in CONFIG.arena.checkpoints})
 
 
 rule positions:
     input:
-        f"<run>/seed{{seed}}/selfplay/{HELD_OUT}.safetensors",
+        "<run>/seed{{seed}}/selfplay/{iteration:04}/shard{shard}.safetensors".format(**HELD_OUT),
     output:
         "<run>/seed{seed}/truth/positions.csv",
     log:
@@ -22,9 +22,10 @@ rule positions:
         runtime=minutes(),
     params:
         config=parts("experiment", "game", "truth"),
+        held_out=[f"--{name}={number}" for name, number in HELD_OUT.items()],
     shell:
         "python -m probzero positions --config {params.config:q} --seed {wildcards.seed}"
-        " --dataset {input:q} --output {output:q} 2>&1 | tee {log:q}"
+        " --dataset {input:q} {params.held_out} --output {output:q} 2>&1 | tee {log:q}"
 
 
 rule ceiling:
@@ -97,7 +98,7 @@ rule blunders:
         mem_mb=memory(),
         runtime=minutes(),
     params:
-        config=parts("game", "truth"),
+        config=parts("game", "selfplay", "truth"),
         folder=lambda wildcards, output: os.path.dirname(output[0]),
     shell:
         "python -m probzero blunders --config {params.config:q} --seed {wildcards.seed} --games {input:q}"
