@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
-from probzero import config, games
+from probzero import config, files, games
 from probzero.arena.match import play_matches
 from probzero.arena.names import MATCHES, iteration_of
 from probzero.arena.players import Player, SearchPlayer
@@ -60,11 +59,8 @@ def run(args: argparse.Namespace) -> None:
 
 def _own_search(text: str) -> tuple[str, Search]:
     name, _, source = text.partition("=")
-    try:
-        section = json.loads(source)
-    except json.JSONDecodeError as error:
-        raise argparse.ArgumentTypeError(f"expected NAME=JSON, found {text!r} ({error})") from None
-    return name, config.parse_part("search", section, f"--search {name}")
+    where = f"--search {name}"
+    return name, config.parse_part("search", files.parse_json(source.encode(), "search", where), where)
 
 
 def _player(
