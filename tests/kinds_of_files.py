@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
@@ -28,7 +27,7 @@ from probzero.network import checkpoint
 from probzero.network.model import build
 from probzero.network.published import read_published
 from probzero.origin import Origin
-from probzero.report import manifest, truth
+from probzero.report import manifest, reference, truth, truth_inputs
 from probzero.report.study import inputs
 from probzero.report.tables import read_matches, read_metrics
 from probzero.tables import TABLE, read_table, write_csv
@@ -97,7 +96,12 @@ def _of_player(table: dict[str, Any]) -> pd.DataFrame:
     return pd.DataFrame({"player": "iteration-0001", **table})
 
 
-KEPT = {"source": ["random"] * 2, "phase": [4, 5], "particles": [0, 0], "positions": [3, 4], "kept": [2, 4]}
+KEPT = {
+    "source": ["random"] * 2, "phase": [4, 5], "particles": [0, 0], "positions": [3, 4], "kept": [2, 4],
+    "outcomes": ["101", "1111"],
+}  # fmt: skip
+COUNTED = {"games": 2, "moves": 20, "blunders": 3, "blunders_per_game": 1.5, "result_lost_per_game": 1.0,
+           "games_without_blunder": 0}  # fmt: skip
 CALIBRATION = {
     "head": ["value"], "outcome": ["win"], "bin": [3], "predictions": [4], "mean_prediction": [0.35],
     "frequency": [0.25], "brier": [0.5], "log_loss": [0.7],
@@ -118,7 +122,14 @@ def _write_measures(path: Path, by: Origin) -> None:
     folder = path.parent
     for seed, first in ((by.seed, True), (1, False)):
         which, spent = 0 if first else 1, {"variant": "mine", "iteration": 1, "seed": seed}
-        measured = {**spent, "phase": 4, "positions": 5.0, "kept": 3.0, **dict.fromkeys(inputs.WORK, 1.0)}
+        measured = {
+            **spent,
+            "phase": 4,
+            "positions": 5.0,
+            "kept": 3.0,
+            "outcomes": "11010",
+            **dict.fromkeys(inputs.WORK, 1.0),
+        }
         rows = pd.DataFrame([{**measured, "particles": particles} for particles in (0, 64)])
         write_csv(folder / f"measures{which}.csv", rows, inputs.MEASURED, made(seed=seed))
         costs = pd.DataFrame([{**spent, **dict.fromkeys(inputs.COSTS, 1.0)}])
@@ -151,14 +162,6 @@ def _read_manifest(path: Path, wanted: dict[str, Any]) -> int:
     if wrong:
         raise files.bad("manifest", path, "no faults", wrong[0].replace("\n", " "))
     return count
-
-
-def _json(kind: str, value: Any, read: Callable[[Any], Any] = lambda found: found) -> Kind:
-    return Kind(
-        f"{kind}.json",
-        lambda path, by: files.write_json(path, value, kind, by),
-        lambda path, wanted: read(files.read_json(path, kind, **wanted)),
-    )
 
 
 KINDS = {
@@ -199,10 +202,8 @@ KINDS = {
     ),
     "blunders": Kind(
         "blunders.json",
-        lambda path, by: files.write_json(
-            path, {**dict.fromkeys(truth.BLUNDERS, 1), "iteration": by.iteration}, BLUNDERS, by
-        ),
-        lambda path, wanted: read_metrics(path, truth.BLUNDERS, BLUNDERS, **wanted),
+        lambda path, by: files.write_json(path, {**COUNTED, "iteration": by.iteration}, BLUNDERS, by),
+        lambda path, wanted: truth_inputs.read_blunders(path, **wanted),
     ),
     "kept": _player_table("kept", KEPT, truth.KEPT),
     "calibration": _player_table("calibration", CALIBRATION, truth.CALIBRATION),
@@ -216,8 +217,16 @@ KINDS = {
         lambda path, wanted: read_table(path, {"player": str, "phase": int}, **wanted),
     ),
     "manifest": Kind("manifest.csv", _write_manifest, _read_manifest),
-    "configuration of a run": _json(config.KIND, json.loads(json.dumps({"game": {"name": "othello", "size": 4}}))),
-    "machine": _json(machine.KIND, {"versions": "python 3.11", "processor": "some"}),
+    "configuration of a run": Kind(
+        "config.json",
+        lambda path, by: files.write_json(path, config.load(ROOT / "config" / "smoke.yaml").as_dict(), config.KIND, by),
+        lambda path, wanted: (files.read(path, config.KIND, **wanted), reference.read_record(path)),
+    ),
+    "machine": Kind(
+        "machine.json",
+        lambda path, by: files.write_json(path, {"versions": "python 3.11", "processor": "some"}, machine.KIND, by),
+        lambda path, wanted: (files.read(path, machine.KIND, **wanted), machine.read(path)),
+    ),
     "configuration": Kind(
         "smoke.yaml",
         lambda path, by: path.write_bytes((ROOT / "config" / "smoke.yaml").read_bytes()),

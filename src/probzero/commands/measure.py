@@ -10,7 +10,8 @@ from typing import Any
 import pandas as pd
 import torch
 
-from probzero import files
+from probzero import config, files
+from probzero.arena.names import iteration_of_file
 from probzero.commands import arguments, progress
 from probzero.errors import bad
 from probzero.network.checkpoint import load_checkpoint
@@ -23,7 +24,7 @@ from probzero.tables import write_csv
 from probzero.truth.measures import kept_table
 from probzero.truth.positions import read_positions
 
-NEEDS = ("game", "search", "truth")
+NEEDS = (*config.LEARNED, "truth")
 FILES = {
     "--checkpoints": "the networks",
     "--selfplay": "metrics of self-play",
@@ -51,14 +52,15 @@ def run(args: argparse.Namespace) -> None:
     torch.set_num_threads(truth.threads)
     made = arguments.made(args, settings, NEEDS).about(args.variant)
     wanted: dict[str, Any] = {"seed": args.seed, "settings": made.settings}
-    positions = read_positions(args.positions, game, settings=made.settings)
+    shared = {part: made.settings[part] for part in ("game", "truth")}  # by all variants
+    positions = read_positions(args.positions, game, settings=shared)
     work = work_done(args.selfplay, args.training, **wanted)
     costs = costs_until(args.selfplay_costs, args.training_costs, **wanted)
     parts = []
     for path in args.checkpoints or [None]:
         evaluator, iteration = None, 0
         if path is not None:
-            model, info = load_checkpoint(path, game, **wanted)
+            model, info = load_checkpoint(path, game, iteration=iteration_of_file(path), **wanted)
             evaluator, iteration = Evaluator(model, game, resolve_device(truth.device)), info.made.iteration or 0
         for what, found in (("metrics", work), ("costs", costs)):
             if iteration not in found.index:
@@ -67,11 +69,11 @@ def run(args: argparse.Namespace) -> None:
                 )
         factory = SearchFactory(game, evaluator, settings.search, truth.capacity, "truth.capacity")
         kept = kept_table(factory, evaluator, positions, truth, args.seed)
-        kept = kept.groupby(["particles", "phase"])[["positions", "kept"]].sum().reset_index()
+        kept = kept.groupby(["particles", "phase"])[["positions", "kept", "outcomes"]].sum().reset_index()
         parts.append(kept.assign(iteration=iteration))
     named = {"variant": args.variant, "seed": args.seed}
     table = pd.concat(parts, ignore_index=True).merge(work, left_on="iteration", right_index=True).assign(**named)
-    columns = ["particles", "phase", "positions", "kept", *WORK]
+    columns = ["particles", "phase", "positions", "kept", "outcomes", *WORK]
     write_csv(args.output, table[[*named, "iteration", *columns]], MEASURED, made)
     costs = costs.loc[table["iteration"].unique()].rename_axis("iteration").reset_index().assign(**named)
     write_csv(args.costs, costs[[*named, "iteration", *COSTS]], files.COSTS, made)
