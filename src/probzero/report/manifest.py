@@ -103,7 +103,7 @@ def _hash(made: Origin) -> str:
 
 
 def origin_of(path: Path) -> Origin | None:
-    """Return where a file comes from, verified; None if no seal says it. A text shares the origin of the table beside it."""
+    """Return where a file comes from, verified; None if no seal says it. A text shares that of the table beside it."""
     if path.suffix == ".safetensors":
         return tensor_files.load(path, None).made
     sealed = path.with_suffix(".csv") if path.suffix == ".md" else path

@@ -65,7 +65,8 @@ COLUMNS: dict[str, dict[str, type]] = {
     "ablations": dict.fromkeys(("idea", "variant", *EFFECTS), str),
     "accounting": {
         "variant": str,
-        **dict.fromkeys(("games", "samples_seen", "leaf_evaluations", "leaf_evaluations_per_move"), float),
+        **dict.fromkeys(("games", "samples_seen", "leaf_evaluations"), float),
+        "leaf_evaluations_per_move": str,
         **dict.fromkeys(("games_ratio", "samples_seen_ratio", "leaf_evaluations_per_move_ratio"), str),
     },
     "efficiency": {
