@@ -4,8 +4,8 @@
 # make smoke        the whole pipeline at the smallest scale
 # make study        every variant with three seeds at equal budgets, within an hour (SIZE=-smoke, SIZE=-full: other sizes;
 #                   STUDY=settings: the default's settings one by one)
-# make verify       run the smoke scale twice, with other numbers of cores and with and without the evaluation cache, and
-#                   compare: everything but times has to be the same bytes
+# make verify       run the smoke scale twice, with other numbers of cores, with and without the evaluation cache, at once
+#                   and interrupted, and compare: everything but times has to be the same bytes
 # make database     solve every position of the default's game: some minutes, 4 GB of memory, 4 GB of disk
 # make verify-results   check every committed file of results/reference by its manifest and checksums
 # make check        set a finished run beside the committed reference
@@ -91,11 +91,14 @@ test: lint
 test-all: lint
 	@OMP_NUM_THREADS=1 $(BIN)/pytest -n $(TEST_PROCESSES) --dist loadfile
 
-# Both runs are outside results/. The cache is all that differs between their settings.
+# Both runs are outside results/. The cache is all that differs between their settings. The second stops half-way, as if
+# it had been interrupted, and goes on in a further call.
+SECOND = --directory .verify/second --cores 1 --configfile config/smoke.yaml --config 'search={cache: false}'
 verify: $(INSTALLED)
 	@rm -rf .verify
 	@$(BIN)/snakemake --directory .verify/first --cores 2 --configfile config/smoke.yaml
-	@$(BIN)/snakemake --directory .verify/second --cores 1 --configfile config/smoke.yaml --config 'search={cache: false}'
+	@$(BIN)/snakemake $(SECOND) -- results/smoke/seed0/checkpoints/0002.safetensors
+	@$(BIN)/snakemake $(SECOND)
 	@$(BIN)/probzero same .verify/first/results/smoke .verify/second/results/smoke --without config.json
 
 database: $(INSTALLED)

@@ -29,7 +29,7 @@ from probzero.network import checkpoint
 from probzero.network.model import build
 from probzero.network.published import read_published
 from probzero.origin import Origin
-from probzero.report import certificates, manifest, truth
+from probzero.report import certificates, manifest, reference, truth, truth_inputs
 from probzero.report.cost import cost
 from probzero.report.study import inputs
 from probzero.report.style import FIGURE
@@ -104,7 +104,12 @@ def _of_player(table: dict[str, Any]) -> pd.DataFrame:
     return pd.DataFrame({"player": "iteration-0001", **table})
 
 
-KEPT = {"source": ["random"] * 2, "phase": [4, 5], "particles": [0, 0], "positions": [3, 4], "kept": [2, 4]}
+KEPT = {
+    "source": ["random"] * 2, "phase": [4, 5], "particles": [0, 0], "positions": [3, 4], "kept": [2, 4],
+    "outcomes": ["101", "1111"],
+}  # fmt: skip
+COUNTED = {"games": 2, "moves": 20, "blunders": 3, "blunders_per_game": 1.5, "result_lost_per_game": 1.0,
+           "games_without_blunder": 0}  # fmt: skip
 CALIBRATION = {
     "head": ["value"], "outcome": ["win"], "bin": [3], "predictions": [4], "mean_prediction": [0.35],
     "frequency": [0.25], "brier": [0.5], "log_loss": [0.7],
@@ -130,7 +135,8 @@ def certified() -> pd.DataFrame:
 def _write_measures(path: Path, by: Origin) -> None:
     """Measures, costs and ratings of one seed, the least that a study has: one that is larger is slower to read."""
     folder, spent = path.parent, {"variant": "mine", "iteration": 1, "seed": by.seed}
-    measured = {**spent, "phase": 4, "positions": 5.0, "kept": 3.0, **dict.fromkeys(inputs.WORK, 1.0)}
+    measured = {**spent, "phase": 4, "positions": 5.0, "kept": 3.0, "outcomes": "11010"}
+    measured |= dict.fromkeys(inputs.WORK, 1.0)
     rows = pd.DataFrame([{**measured, "particles": particles} for particles in (0, 64)])
     write_csv(folder / "measures.csv", rows, inputs.MEASURED, made(seed=by.seed))
     costs = pd.DataFrame([{**spent, **dict.fromkeys(inputs.COSTS, 1.0)}])
@@ -186,14 +192,6 @@ def _small_study() -> str:
     return yaml.safe_dump({**raw, "variants": few}, sort_keys=False)
 
 
-def _json(kind: str, value: Any, read: Callable[[Any], Any] = lambda found: found) -> Kind:
-    return Kind(
-        f"{kind}.json",
-        lambda path, by: files.write_json(path, value, kind, by),
-        lambda path, wanted: read(files.read_json(path, kind, **wanted)),
-    )
-
-
 KINDS = {
     "dataset": Kind(
         "data.safetensors",
@@ -232,10 +230,8 @@ KINDS = {
     ),
     "blunders": Kind(
         "blunders.json",
-        lambda path, by: files.write_json(
-            path, {**dict.fromkeys(truth.BLUNDERS, 1), "iteration": by.iteration}, BLUNDERS, by
-        ),
-        lambda path, wanted: read_metrics(path, truth.BLUNDERS, BLUNDERS, **wanted),
+        lambda path, by: files.write_json(path, {**COUNTED, "iteration": by.iteration}, BLUNDERS, by),
+        lambda path, wanted: truth_inputs.read_blunders(path, **wanted),
     ),
     "kept": _player_table("kept", KEPT, truth.KEPT),
     "calibration": _player_table("calibration", CALIBRATION, truth.CALIBRATION),
@@ -257,8 +253,16 @@ KINDS = {
         lambda path, wanted: read_table(path, {"player": str, "phase": int}, **wanted),
     ),
     "manifest": Kind("manifest.csv", _write_manifest, _read_manifest, told=()),
-    "configuration of a run": _json(config.KIND, SMOKE.as_dict(), lambda raw: config.parse(raw, "config.json")),
-    "machine": _json(machine.KIND, {"versions": "python 3.11", "processor": "some"}),
+    "configuration of a run": Kind(
+        "config.json",
+        lambda path, by: files.write_json(path, config.load(ROOT / "config" / "smoke.yaml").as_dict(), config.KIND, by),
+        lambda path, wanted: (files.read(path, config.KIND, **wanted), reference.read_record(path)),
+    ),
+    "machine": Kind(
+        "machine.json",
+        lambda path, by: files.write_json(path, {"versions": "python 3.11", "processor": "some"}, machine.KIND, by),
+        lambda path, wanted: (files.read(path, machine.KIND, **wanted), machine.read(path)),
+    ),
     "configuration": Kind(
         "smoke.yaml",
         lambda path, by: path.write_bytes((ROOT / "config" / "smoke.yaml").read_bytes()),

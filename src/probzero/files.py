@@ -132,6 +132,14 @@ def _not_finite(name: str) -> Any:
     raise ValueError(f"a number that is {name}")
 
 
+def read_text(path: str | Path, what: str) -> str:
+    """Return a text of people, unverified."""
+    try:
+        return read_bytes(path, what).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise bad(what, path, "a text in UTF-8", error) from None
+
+
 def read_bytes(path: str | Path, what: str) -> bytes:
     """Return what stands in a file, unverified."""
     try:

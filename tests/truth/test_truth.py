@@ -144,6 +144,30 @@ def test_an_oracle_keeps_every_result_and_its_opposite_none(positions: pd.DataFr
         assert (shares.kept == shares.positions).all()
 
 
+def test_outcomes_are_those_of_the_decisive_positions_one_by_one(positions: pd.DataFrame) -> None:
+    class First(Oracle):
+        """Prefers the first legal move."""
+
+        def __call__(self, states: torch.Tensor, moves: torch.Tensor) -> Evaluation:
+            found = super().__call__(states, moves)
+            prior = torch.zeros(moves.shape)
+            prior[:, 0] = 1.0
+            return Evaluation(prior, found.value, found.reward)
+
+    mixed = positions.assign(source=["random", "selfplay"] * (len(positions) // 2) + ["random"] * (len(positions) % 2))
+    truth = SMOKE.changed(truth={"particles": 2, "batches": (1,)}).truth
+    table = kept_table(SearchFactory(GAME, First(), SEARCH, 200_000, "capacity"), First(), mixed, truth, 0)
+    raw = table[table.particles == 0].set_index(["source", "phase"])
+    expected: dict[tuple[str, int], str] = {}
+    for row in mixed[mixed.decisive == 1].itertuples():
+        legal = sorted(np.concatenate([GAME.parse_moves(row.keeping), GAME.parse_moves(row.losing)]))
+        group = (row.source, row.phase)
+        expected[group] = expected.get(group, "") + str(int(legal[0] in GAME.parse_moves(row.keeping)))
+    assert raw.outcomes.to_dict() == expected and {"0", "1"} == set("".join(expected.values()))
+    assert (table.outcomes.str.len() == table.positions).all()
+    assert (table.outcomes.str.count("1") == table.kept).all()
+
+
 def test_calibration_of_a_constant_prediction_is_worked_out_by_hand(positions: pd.DataFrame) -> None:
     # Predicting (0.55, 0.15, 0.3) throughout: with shares w, d, l of the results the Brier score is
     # w(0.45² + 0.15² + 0.3²) + d(0.55² + 0.85² + 0.3²) + l(0.55² + 0.15² + 0.7²).

@@ -19,7 +19,8 @@ import pandas as pd
 import pytest
 import yaml
 
-from probzero import config
+from probzero import config, files
+from probzero.__main__ import main
 from probzero.report.same_files import differences
 
 ROOT = Path(__file__).parents[2]
@@ -289,6 +290,23 @@ def test_only_what_depends_on_a_setting_is_done_again(
         assert set(jobs) == again | {"all", "configuration", "paper"}
     else:  # a further seed is all new, and the first stays as it is
         assert (jobs["init"], jobs["selfplay"], jobs["train"], jobs["match"]) == (1, 9, 4, 3)
+
+
+@pytest.mark.smoke
+def test_what_is_committed_of_a_run_replays_its_tournament(finished: tuple[Path, str], tmp_path: Path) -> None:
+    committed = tmp_path / "reference" / "smoke"
+    assert main(["reference", "--run", str(finished[0] / RUN), "--output", str(committed)]) == 0
+    assert main(["verify-results", str(committed.parent)]) == 0
+    networks = {player: committed / "seed0" / "checkpoints" / f"{player[-4:]}.safetensors" for player in PLAYERS[:3]}
+    named = {player: f"{player}={networks[player]}" if player in networks else player for player in PLAYERS}
+    for player, others in (("iteration-0004", [*PLAYERS[:2], *PLAYERS[3:]]), ("perfect", PLAYERS[3:6])):
+        again = tmp_path / "again" / f"{player}.csv"
+        settings = ["--config", str(committed / "config.json"), "--seed", "0"]
+        against = ["--against", *(named[other] for other in others)]
+        assert main(["match", *settings, "--player", named[player], *against, "--output", str(again)]) == 0
+        record = committed / "seed0" / "matches" / f"{player}.csv"
+        assert again.read_bytes() == record.read_bytes()
+        assert files.seal_of(again).read_bytes() == files.seal_of(record).read_bytes()
 
 
 @pytest.mark.smoke

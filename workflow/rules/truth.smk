@@ -23,7 +23,9 @@ rule positions:
         runtime=minutes(),
     params:
         config=parts("experiment", "game", "truth"),
-        made_of=["--fixed"] if FIXED_SET else [*(f"--{name}={number}" for name, number in HELD_OUT.items()), "--dataset"],
+        made_of=(
+            ["--fixed"] if FIXED_SET else [*(f"--{name}={number}" for name, number in HELD_OUT.items()), "--dataset"]
+        ),
     shell:
         "python -m probzero positions --config {params.config:q} --seed {wildcards.seed}"
         " {params.made_of} {input:q} --output {output:q} 2>&1 | tee {log:q}"

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from probzero.commands import arguments, progress
+from probzero.config import LEARNED
 from probzero.devices import resolve_device
 from probzero.errors import bad
 from probzero.files import COSTS, METRICS, write_json
@@ -22,7 +23,7 @@ from probzero.network.checkpoint import load_checkpoint, load_optimizer, save_ch
 from probzero.origin import Origin
 from probzero.random_keys import key
 
-NEEDS = ("experiment", "game", "search", "training")
+NEEDS = LEARNED  # all of it, so that no checkpoint of a study's other variant is taken for this one's
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
