@@ -47,7 +47,7 @@ def measures(variant: str, seed: int, iterations: Sequence[int], budgets: Sequen
             kept = rng.binomial(POSITIONS, 1 / (1 + np.exp(-logit)))
             rows += [
                 {"variant": variant, "seed": seed, "iteration": iteration, "particles": particles, "phase": phase,
-                 "positions": count, "kept": won, **work}
+                 "positions": count, "kept": won, "outcomes": won * "1" + (count - won) * "0", **work}
                 for phase, count, won in zip(PHASES, POSITIONS, kept, strict=True)
             ]  # fmt: skip
     return pd.DataFrame(rows)

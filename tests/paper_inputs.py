@@ -144,7 +144,8 @@ def make_run(folder: Path, **changes: Any) -> Path:
         **{f"seed3/tables/{name}.csv": text for name, text in TABLES.items()},
     }
     for name, text in contents.items():
-        files.write(folder / name, text.encode(), paper.kind_of(folder / name), BY)
+        by = BY.about(Path(name).stem) if "tables" in name else BY
+        files.write(folder / name, text.encode(), paper.kind_of(folder / name), by)
     draw(folder / "seed3" / "figures", paper.FIGURES)
     return folder
 

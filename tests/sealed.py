@@ -78,7 +78,8 @@ def reseal(path: Path, change: Callable[[bytes], bytes] = bytes, **origin: Any) 
 def rewrite_table(path: Path, change: Callable[[pd.DataFrame], pd.DataFrame]) -> None:
     """Change a sealed table and seal it anew."""
     content = json.loads(files.seal_of(path).read_text())
-    write_csv(path, change(pd.read_csv(path)), content["kind"], Origin(**content["origin"]))
+    table = pd.read_csv(path, dtype={"outcomes": str})
+    write_csv(path, change(table), content["kind"], Origin(**content["origin"]))
 
 
 def wide(samples: Samples, game: Game) -> tuple[np.ndarray, np.ndarray]:

@@ -22,8 +22,9 @@ class Inputs(NamedTuple):
 
 def row(variant: str, seed: int, iteration: int, particles: int, phase: int, positions: int, kept: int) -> dict:
     work = dict.fromkeys(WORK, iteration * 100.0) | {"moves": iteration * 10.0}  # iteration 0 did none
+    outcomes = kept * "1" + (positions - kept) * "0"
     return {"variant": variant, "seed": seed, "iteration": iteration, "particles": particles, "phase": phase,
-            "positions": positions, "kept": kept, **work}  # fmt: skip
+            "positions": positions, "kept": kept, "outcomes": outcomes, **work}  # fmt: skip
 
 
 def measures() -> pd.DataFrame:

@@ -37,7 +37,7 @@ UNCHANGED = {
     "network.support": "the distribution over a support of the published min–max AlphaZero",
 }
 # The same of single values of a choice.
-UNUSED_VALUES = {"targets.value": {"steps"}}
+UNUSED_VALUES = {"targets.value": {"steps"}, "search.splitting": {"middle"}}  # the second is that of certified agents
 
 
 def section_of(annotation: Any) -> type[Section] | None:

@@ -44,6 +44,8 @@ COMMANDS = {
     "import": "make a checkpoint of a network of the published project",
     "compare-published": "set a run beside the published networks, against every opponent",
     "bench": "measure the speed of self-play beside that of its network",
+    "bench-peers": "measure the speed of self-play beside that of other programs",
+    "bench-growth": "measure how time and memory of a leaf grow with games and board",
 }
 FAILURE = 2
 

@@ -125,11 +125,19 @@ def parse_json(data: bytes, what: str, where: object) -> Any:
     try:
         return json.loads(data.decode("utf-8"), parse_constant=_not_finite)
     except (ValueError, RecursionError) as error:
-        raise bad(what, where, "a readable JSON file", error) from None
+        raise bad(what, where, "readable JSON", error) from None
 
 
 def _not_finite(name: str) -> Any:
     raise ValueError(f"a number that is {name}")
+
+
+def read_text(path: str | Path, what: str) -> str:
+    """Return a text of people, unverified."""
+    try:
+        return read_bytes(path, what).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise bad(what, path, "a text in UTF-8", error) from None
 
 
 def read_bytes(path: str | Path, what: str) -> bytes:

@@ -6,6 +6,9 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 
+from probzero import files
+from probzero.errors import bad
+
 LIBRARIES = ("matplotlib", "numba", "numpy", "pandas", "safetensors", "scipy", "torch", "typst")
 KIND = "machine"
 
@@ -14,6 +17,17 @@ def describe() -> dict[str, str]:
     """Return versions and processor, a line each."""
     versions = [f"python {platform.python_version()}", *(f"{name} {version(name)}" for name in LIBRARIES)]
     return {"versions": ", ".join(versions), "processor": processor()}
+
+
+def read(path: str | Path) -> dict[str, str]:
+    """Return versions and processor from the file of a run."""
+    found = files.read_json(path, KIND)
+    if not isinstance(found, dict) or sorted(found) != ["processor", "versions"]:
+        raise bad(KIND, path, "an object of versions and processor", type(found).__name__)
+    for name, text in found.items():
+        if not isinstance(text, str) or not text.isprintable():
+            raise bad(KIND, f"{path}: {name}", "a line of text", repr(text))
+    return found
 
 
 def processor() -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -75,6 +77,14 @@ class Study:
     seeds: tuple[int, ...]
     variants: dict[str, Config]
     described: dict[str, Description]
+
+    @property
+    def fingerprint(self) -> str:
+        """Return a short hash of all settings that can change a result, and of how variants are spoken of."""
+        settings = {name: variant.fingerprints(config.PARTS) for name, variant in self.variants.items()}
+        described = {name: found.model_dump() for name, found in self.described.items()}
+        text = json.dumps([self.reference, settings, described], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     def learns(self, variant: str) -> bool:
         """Return whether a variant has a network to train."""

@@ -155,6 +155,8 @@ def test_a_game_that_nobody_solves_is_refused(tmp_path: Path, capsys: pytest.Cap
     six = make("othello", size=6)
     path = tmp_path / "six.safetensors"
     checkpoint.save_checkpoint(path, build(six.shape, NETWORK, 5), checkpoint_info(six, NETWORK))
-    large = json.dumps({**settings(), "game": {"name": "othello", "size": 6}})
+    raw = settings()
+    raw["arena"]["anchors"] = ["random"]
+    large = json.dumps({**raw, "game": {"name": "othello", "size": 6}})
     said = refusal(capsys, "certify", path, "--config", large, "--output", tmp_path / "c.csv")
     assert "expected a game that can be solved, found one that is too large" in said

@@ -65,8 +65,18 @@ def command(variant: str, positions: Path, output: Path, *arguments: str) -> int
 def measure(variant: str, positions: Path, output: Path, *arguments: str) -> pd.DataFrame:
     """Run the command; return what it measured, checked, without what it cost."""
     assert command(variant, positions, output, *arguments) == 0
-    table, costs = pd.read_csv(output), pd.read_csv(spending(output))
-    assert list(table.columns) == ["variant", "seed", "iteration", "particles", "phase", "positions", "kept", *WORK]
+    table, costs = pd.read_csv(output, dtype={"outcomes": str}), pd.read_csv(spending(output))
+    assert list(table.columns) == [
+        "variant",
+        "seed",
+        "iteration",
+        "particles",
+        "phase",
+        "positions",
+        "kept",
+        "outcomes",
+        *WORK,
+    ]
     assert list(costs.columns) == ["variant", "seed", "iteration", *COSTS]
     assert set(costs.variant) == {variant} and set(costs.seed) == {4}
     assert costs.iteration.tolist() == table.iteration.unique().tolist()
@@ -210,3 +220,6 @@ def test_measures_of_checkpoints_tell_what_was_done_and_apart_from_it_what_it_co
         kept = keeping[np.arange(len(truth)), raw.numpy()]
         found = table[(table.iteration == iteration) & (table.particles == 0)].set_index("phase").kept
         assert found.to_dict() == pd.Series(kept.astype(int)).groupby(truth.phase).sum().to_dict()
+        digits = table[(table.iteration == iteration) & (table.particles == 0)].set_index("phase").outcomes
+        for phase, rows in truth.groupby("phase"):
+            assert digits[phase] == "".join("1" if kept[row] else "0" for row in rows.index)

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import committed
 import pandas as pd
 import pytest
-from kinds_of_files import GAME, NETWORK, network
+from kinds_of_files import GAME, NETWORK, ROOT, network
 from sealed import checkpoint_info, made
 
 from probzero import config, files, machine
+from probzero.__main__ import main
 from probzero.errors import ProbZeroError
 from probzero.network.checkpoint import save_checkpoint
-from probzero.report import manifest
+from probzero.report import manifest, reference
 from probzero.report.reference import keep
 from probzero.tables import write_csv
 
 TABLE = pd.DataFrame({"number": [1, 2]})
+SMOKE = config.load(ROOT / "config" / "smoke.yaml").as_dict()
+SETTINGS = {**SMOKE, "seeds": [0], "arena": {**SMOKE["arena"], "checkpoints": [0, 2]}}
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     """A finished run of two iterations, of which the first met nobody."""
     folder = tmp_path / "run"
-    files.write_json(folder / "config.json", {"arena": {"checkpoints": [0, 2]}}, config.KIND, made())
+    files.write_json(folder / "config.json", SETTINGS, config.KIND, made())
     files.write_json(folder / "machine.json", {"versions": "1", "processor": "some"}, machine.KIND, made())
     for name in ("tables/a.csv", "figures/a.png", "matches/b.csv", "truth/c/kept.csv", "selfplay/0001/shard0.csv"):
         write_csv(folder / "seed0" / name, TABLE, "table", made())
@@ -75,19 +80,97 @@ def test_a_damaged_file_is_refused_and_leaves_the_old_one(run: Path) -> None:
     assert names(target) == {"old.csv"}
 
 
-def test_of_a_study_measures_costs_tables_and_records_of_every_variant_and_seed_are_kept(tmp_path: Path) -> None:
-    folder, target = tmp_path / "study", tmp_path / "kept"
-    files.write_json(folder / "config.json", {"variants": {"one": {}, "two": {}}}, config.KIND, made())
-    files.write_json(folder / "machine.json", {"versions": "1", "processor": "some"}, machine.KIND, made())
-    kept = {"positions.csv", "tables/final.csv", "figures/a.png", "seed0/tables/ratings.csv", "seed1/matches/two.csv"}
-    parts = [f"{name}/seed{seed}" for name in ("one", "two") for seed in (0, 1)]
-    kept |= {f"{part}/{table}.csv" for part in parts for table in ("measures", "costs")}
-    for name in (*kept, "one/seed0/selfplay/0001/shard0.csv", "one/seed0/training/0001.json", "logs/report.csv"):
+def test_every_seed_must_have_all_of_its_checkpoints_and_tables(run: Path) -> None:
+    files.write_json(run / "config.json", {**SETTINGS, "seeds": [0, 1]}, config.KIND, made())
+    for path in [path for path in (run / "seed0").rglob("*") if path.is_file()]:
+        other = run / "seed1" / path.relative_to(run / "seed0")
+        other.parent.mkdir(parents=True, exist_ok=True)
+        other.write_bytes(path.read_bytes())
+    assert keep(run, run.with_name("kept")) == 14
+    for name in ("checkpoints/0002.safetensors", "tables/a.csv", "truth/c/kept.csv"):
+        path = run / "seed1" / name
+        path.rename(run / "away")
+        with pytest.raises(
+            ProbZeroError, match=rf"seed1/{name[:5]}.*: expected the files of a finished run, found none"
+        ):
+            keep(run, run.with_name("kept"))
+        (run / "away").rename(path)
+
+
+@pytest.mark.parametrize("record", [[1], "text", {"arena": {}}, {"variants": {}}, {"variants": 3, "name": []}])
+def test_a_record_that_is_none_is_refused_in_one_line(
+    record: object, run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files.write_json(run / "config.json", record, config.KIND, made())
+    assert main(["reference", "--run", str(run), "--output", str(run.with_name("kept"))]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"{run / 'config.json'}" in line and not run.with_name("kept").exists()
+
+
+@pytest.mark.parametrize("said", [[1], "text", {"versions": "1"}, {"versions": 1, "processor": "some"},
+                                  {"versions": "1\n2", "processor": "some"}])  # fmt: skip
+def test_a_machine_that_is_none_is_refused_in_one_line(
+    said: object, run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files.write_json(run / "machine.json", said, machine.KIND, made())
+    assert main(["reference", "--run", str(run), "--output", str(run.with_name("kept"))]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"{run / 'machine.json'}" in line and not run.with_name("kept").exists()
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    """A finished study of two variants, one of which does not learn, and two seeds."""
+    folder = tmp_path / "study"
+    raw = committed.plain("study-smoke")
+    raw |= {"seeds": [0, 1], "variants": {name: raw["variants"][name] for name in ("probzero", "uct")}}
+    written = ["--output", str(folder / "config.json"), "--machine", str(folder / "machine.json")]
+    assert main(["config", "--config", json.dumps(raw), *written]) == 0
+    parts = [f"{name}/seed{seed}" for name in ("probzero", "uct") for seed in (0, 1)]
+    tables = [f"{part}/{table}.csv" for part in parts for table in ("measures", "costs")]
+    tables += [f"seed{seed}/{name}.csv" for seed in (0, 1) for name in ("tables/ratings", "matches/uct")]
+    for name in (*tables, "positions.csv", "tables/final.csv", "figures/a.png"):
         write_csv(folder / name, TABLE, "table", made())
-    assert keep(folder, target) == len(kept) + 2
-    assert names(target) == kept | {"config.json", "machine.json"}
-    assert manifest.faults(target) == (len(kept) + 2, [])
-    (folder / "positions.csv").unlink()
-    with pytest.raises(ProbZeroError, match=r"positions\.csv: expected the files of a finished run, found none"):
-        keep(folder, target)
-    assert manifest.faults(target) == (len(kept) + 2, [])
+    return folder
+
+
+def left_behind(study: Path) -> set[str]:
+    """Write what is not committed, and return the last checkpoints."""
+    for name in ("probzero/seed0/selfplay/0001/shard0.csv", "probzero/seed0/training/0001.json", "logs/report.csv"):
+        write_csv(study / name, TABLE, "table", made())
+    last = committed.parsed("study-smoke").variants["probzero"].training.iterations
+    for seed in (0, 1):
+        for number in (last - 1, last):
+            path = study / f"probzero/seed{seed}/checkpoints/{number:04}.safetensors"
+            save_checkpoint(path, network(), checkpoint_info(GAME, NETWORK, iteration=number, seed=seed))
+    return {f"probzero/seed{seed}/checkpoints/{last:04}.safetensors" for seed in (0, 1)}
+
+
+def test_of_a_study_measures_costs_tables_records_and_small_last_checkpoints_are_kept(study: Path) -> None:
+    target, kept = study.with_name("kept"), names(study)
+    kept |= left_behind(study)
+    assert keep(study, target) == len(kept)
+    assert names(target) == kept
+    assert manifest.faults(target) == (len(kept), [])
+    (study / "uct" / "seed1" / "measures.csv").unlink()
+    with pytest.raises(
+        ProbZeroError, match=r"uct/seed1/measures\.csv: expected the files of a finished run, found none"
+    ):
+        keep(study, target)
+    assert manifest.faults(target) == (len(kept), [])
+
+
+@pytest.mark.parametrize(("seeds", "room"), [(2, 2.0), (1, 1.9), (0, 0.9)])
+def test_of_larger_networks_only_those_of_the_first_seeds_are_kept(
+    seeds: int, room: float, study: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    last = sorted(left_behind(study))
+    monkeypatch.setattr(reference, "CHECKPOINTS_OF_STUDY", int(room * (study / last[0]).stat().st_size))
+    keep(study, study.with_name("kept"))
+    assert {name for name in names(study.with_name("kept")) if "checkpoints" in name} == set(last[:seeds])
+
+
+def test_a_study_whose_last_checkpoint_is_missing_is_refused(study: Path) -> None:
+    (study / max(left_behind(study))).unlink()
+    with pytest.raises(ProbZeroError, match=r"probzero/seed1/checkpoints/\d{4}\.safetensors: expected the files"):
+        keep(study, study.with_name("kept"))

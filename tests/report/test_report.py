@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
-from kinds_of_files import CALIBRATION, GAME, KEPT, PERFECT, ROOT
+from kinds_of_files import CALIBRATION, COUNTED, GAME, KEPT, PERFECT, ROOT
 from made_matches import record, write_record
 from made_metrics import shard, training
 from sealed import MADE, write_metrics
@@ -17,7 +17,7 @@ from probzero import config, files
 from probzero.__main__ import main
 from probzero.commands.report import files_of
 from probzero.files import COSTS
-from probzero.report import style, truth
+from probzero.report import style
 from probzero.report.iteration_costs import SELFPLAY
 from probzero.report.same_files import differences, is_cost
 from probzero.tables import write_csv
@@ -58,7 +58,7 @@ def write_inputs(folder: Path, slower: float, hits: int, won_openings: int = 1) 
             wanted = won_openings if kind == "perfect" else len(rows)
             write_csv(path, rows.iloc[:wanted], kind, MADE.about(path.parent.name))
     for path in found["blunders"]:
-        write_metrics(path, {**dict.fromkeys(truth.BLUNDERS, 1), "iteration": int(path.stem)}, BLUNDERS)
+        write_metrics(path, {**COUNTED, "iteration": int(path.stem)}, BLUNDERS)
 
 
 def reported(run: Path) -> int:

@@ -51,7 +51,19 @@ def without(table: pd.DataFrame, **values: object) -> pd.DataFrame:
             lambda measures: pd.concat([measures, measures[:1]]),
             "particles 10, iteration 1, seed 0, phase 4: expected once",
         ),
-        (lambda measures: measures.assign(kept=measures["kept"] + 3), "phase 4: expected 0 to 10 kept, found 11"),
+        (
+            lambda measures: measures.assign(kept=measures["kept"] + 3),
+            r"measures-0\.csv: line 2: column kept: expected from 0 to the number of positions, found 11",
+        ),
+        (
+            lambda measures: measures.assign(kept=measures["kept"].clip(lower=1) - 1),
+            r"measures-0\.csv: line 2: column outcomes: expected a digit for each position, 1 for each that was kept",
+        ),
+        (
+            lambda measures: measures.assign(outcomes=measures["outcomes"] + "0"),
+            r"measures-0\.csv: line 2: column outcomes: expected a digit for each position, 1 for each that was kept",
+        ),
+        (lambda measures: measures.drop(columns="outcomes"), r"measures-0\.csv: column outcomes: expected present"),
         (
             lambda measures: without(measures, variant="alphazero", phase=5),
             "alphazero, particles 0, iteration 1, seed 0: expected 10 positions of phase 5, as of probzero, found 0",

@@ -75,6 +75,15 @@ def test_a_check_and_a_study_are_different_words() -> None:
     assert "results/reference/settings" in make("reference-study", "STUDY=settings").stdout
 
 
+def test_verify_interrupts_the_second_of_two_runs_and_compares_them() -> None:
+    plan = [" ".join(line.split()) for line in make("verify").stdout.splitlines() if ".venv/bin/" in line]
+    first, half, whole, compared = plan[-4:]
+    second = ".venv/bin/snakemake --directory .verify/second --cores 1"
+    assert "--directory .verify/first --cores 2" in first and half.startswith(second) and whole.startswith(second)
+    assert half == f"{whole} -- results/smoke/seed0/checkpoints/0002.safetensors"
+    assert compared.startswith(".venv/bin/probzero same .verify/first/results/smoke .verify/second/results/smoke")
+
+
 def test_only_test_all_asks_for_more_than_python() -> None:
     assert last("test").endswith('-m "not slow and not system"')
     assert last("test-all").endswith("--dist loadfile")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import signal
 import subprocess
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,10 @@ import pandas as pd
 import pytest
 import yaml
 from test_workflow import DEADLINE, ROOT, command, planned, snakemake
+
+from probzero import config, study
+from probzero.__main__ import main
+from probzero.report.same_files import differences
 
 CONFIG = ROOT / "config"
 VARIANTS = ["probzero", "alphazero", "uct", "root-only"]
@@ -55,6 +61,21 @@ def test_everybody_meets_the_reference_its_first_rival_and_the_perfect_player(tm
     assert names == {**everybody, "first": hubs[:1], "perfect": hubs[:2]}
 
 
+def test_whoever_reads_a_checkpoint_is_told_with_which_settings_it_must_have_learned(tmp_path: Path) -> None:
+    shown = snakemake(tmp_path, "--dry-run", "--quiet", "host", configfile=small(tmp_path)).stdout
+    variants = study.parse(yaml.safe_load(small(tmp_path).read_text(encoding="utf-8")), "study.yaml").variants
+    hashes = {name: variants[name].fingerprints(config.LEARNED) for name in VARIANTS}
+    for line in [line for line in shown.splitlines() if "probzero match" in line]:
+        words = shlex.split(line.partition("|")[0])
+        told = dict(word.split("=", 1) for option, word in pairwise(words) if option == "--learned")
+        players = {word.partition("=")[0] for word in words if "checkpoints/" in word}
+        assert {name: json.loads(text) for name, text in told.items()} == {name: hashes[name] for name in players}
+    for line in [line for line in shown.splitlines() if "probzero measure" in line]:
+        words = shlex.split(line.partition("|")[0])
+        given = json.loads(words[words.index("--config") + 1])
+        assert config.fingerprints(given, config.LEARNED) == hashes[words[words.index("--variant") + 1]]
+
+
 def test_a_study_of_a_game_without_a_solver_is_refused(tmp_path: Path) -> None:
     raw = yaml.safe_load(small(tmp_path).read_text(encoding="utf-8"))
     raw["base"]["game"]["size"] = 6
@@ -84,6 +105,29 @@ def test_one_command_leaves_tables_and_figures_of_all_variants(finished: Path) -
     assert json.loads((finished / TOP / "config.json").read_text(encoding="utf-8"))["reference"] == "probzero"
     for figure in ("study_truth", "study_variants", "study_ablations", "study_elo"):
         assert (finished / TOP / "figures" / f"{figure}.png").stat().st_size > 5000
+
+
+@pytest.mark.slow
+def test_a_study_made_twice_on_other_cores_gives_the_same_bytes(finished: Path, tmp_path: Path) -> None:
+    again = command(tmp_path, configfile=small(tmp_path))
+    again[again.index("--cores") + 1] = "1"
+    subprocess.run(again, check=True, stdout=subprocess.DEVNULL, timeout=2 * DEADLINE)
+    found = differences(finished / TOP, tmp_path / TOP)
+    assert len(found) > 100 and not [f"{name}: {what}" for name, what in found.items() if what]
+
+
+@pytest.mark.smoke
+def test_what_is_committed_of_a_study_holds_and_has_its_settings(finished: Path, tmp_path: Path) -> None:
+    committed = tmp_path / "reference" / TOP.name
+    assert main(["reference", "--run", str(finished / TOP), "--output", str(committed)]) == 0
+    assert main(["verify-results", str(committed.parent)]) == 0
+    rows = pd.read_csv(committed / "manifest.csv").set_index("file")
+    assert (rows["rule"] != "unknown").all() and (rows["versions"] != "unknown").all()
+    made = rows.drop("machine.json")
+    assert not made["configuration"].isin(["none", "unknown"]).any(), made["configuration"]
+    assert made.loc[["config.json", "tables/final.csv", "figures/study_elo.pdf"], "configuration"].nunique() == 1
+    checkpoints = [name for name in rows.index if name.endswith(".safetensors")]
+    assert len(checkpoints) == 3 * 2  # the last of every variant that learns, with two seeds
 
 
 @pytest.mark.smoke

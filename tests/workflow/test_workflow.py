@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,9 @@ import pandas as pd
 import pytest
 import yaml
 
-from probzero import config
+from probzero import config, files
+from probzero.__main__ import main
+from probzero.report.same_files import differences
 
 ROOT = Path(__file__).parents[2]
 RULES = sorted((ROOT / "workflow" / "rules").glob("*.smk"))
@@ -94,7 +97,7 @@ def test_the_linter_has_nothing_to_say(tmp_path: Path) -> None:
     [
         ("smoke", {"selfplay": 4 * 2 + 1, "train": 4, "match": 3, "truth": 3 + 1, "certify": 3}),
         ("laptop", {"selfplay": 60, "train": 60, "match": 9, "truth": 9 + 1, "certify": 9}),
-        ("paper", {"selfplay": 400 + 1, "train": 400, "match": 8, "truth": 8 + 1, "certify": 8}),
+        ("paper", {"selfplay": 400 * 2 + 1, "train": 400, "match": 8, "truth": 8 + 1, "certify": 8}),
         ("othello4", {"selfplay": 12 + 1, "train": 12, "match": 7, "truth": 7 + 1, "certify": 7}),
     ],
 )
@@ -290,6 +293,23 @@ def test_only_what_depends_on_a_setting_is_done_again(
 
 
 @pytest.mark.smoke
+def test_what_is_committed_of_a_run_replays_its_tournament(finished: tuple[Path, str], tmp_path: Path) -> None:
+    committed = tmp_path / "reference" / "smoke"
+    assert main(["reference", "--run", str(finished[0] / RUN), "--output", str(committed)]) == 0
+    assert main(["verify-results", str(committed.parent)]) == 0
+    networks = {player: committed / "seed0" / "checkpoints" / f"{player[-4:]}.safetensors" for player in PLAYERS[:3]}
+    named = {player: f"{player}={networks[player]}" if player in networks else player for player in PLAYERS}
+    for player, others in (("iteration-0004", [*PLAYERS[:2], *PLAYERS[3:]]), ("perfect", PLAYERS[3:6])):
+        again = tmp_path / "again" / f"{player}.csv"
+        settings = ["--config", str(committed / "config.json"), "--seed", "0"]
+        against = ["--against", *(named[other] for other in others)]
+        assert main(["match", *settings, "--player", named[player], *against, "--output", str(again)]) == 0
+        record = committed / "seed0" / "matches" / f"{player}.csv"
+        assert again.read_bytes() == record.read_bytes()
+        assert files.seal_of(again).read_bytes() == files.seal_of(record).read_bytes()
+
+
+@pytest.mark.smoke
 def test_a_run_that_was_killed_goes_on_to_the_same_bytes(finished: tuple[Path, str], tmp_path: Path) -> None:
     target = SEED / "checkpoints" / "0002.safetensors"
     with (tmp_path / "said").open("w") as said:
@@ -306,17 +326,20 @@ def test_a_run_that_was_killed_goes_on_to_the_same_bytes(finished: tuple[Path, s
             os.killpg(running.pid, signal.SIGKILL)
             running.wait()
     assert not (tmp_path / target).exists()
-    shown = snakemake(tmp_path, str(target), "--quiet", "host")
+    shown = snakemake(tmp_path, "--quiet", "host")
     assert shown.returncode == 0, shown.stdout
-    assert "rule init" not in shown.stdout  # what was done before the kill is kept
-    names = [
-        path.relative_to(tmp_path)
-        for kind in ("safetensors", "bin", "csv")
-        for path in (tmp_path / SEED).rglob(f"*.{kind}")
-    ]
-    assert len(names) == 3 + 3 + 4 + 4  # half-written files of the killed run are gone too
-    for name in names:
-        assert (tmp_path / name).read_bytes() == (finished[0] / name).read_bytes(), name
+    assert "rule init" not in shown.stdout and "rule report" in shown.stdout  # what was done before the kill is kept
+    found = differences(finished[0] / RUN, tmp_path / RUN)  # half-written files of the killed run are gone too
+    assert [name for name, wrong in found.items() if wrong] == []
+    names = {name.as_posix() for name in found}
+    assert {
+        "paper.pdf",
+        "seals/paper.pdf.json",
+        "seed0/tables/ratings.csv",
+        "seed0/tables/seals/ratings.csv.json",
+    } <= names
+    for folder, kind, count in (("checkpoints", "safetensors", 6), ("matches", "csv", 6), ("figures", "pdf", 8)):
+        assert len([name for name in names if fnmatch(name, f"seed0/{folder}/*.{kind}")]) == count
 
 
 @pytest.mark.smoke

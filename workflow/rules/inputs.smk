@@ -138,3 +138,10 @@ def contest_searches(wildcards):
     variants = [name for name in contest_row(wildcards) if name in CONFIGS]
     texts = [f"{name}={json.dumps(CONFIGS[name].as_dict()['search'])}" for name in variants]
     return [word for text in texts for word in ("--search", text)]
+
+
+def contest_learned(wildcards):
+    """The arguments that say with which settings the checkpoint of every variant of a contest must have learned."""
+    variants = [name for name in contest_row(wildcards) if name in CONFIGS and STUDY.learns(name)]
+    texts = [f"{name}={json.dumps(CONFIGS[name].fingerprints(configuration.LEARNED))}" for name in variants]
+    return [word for text in texts for word in ("--learned", text)]

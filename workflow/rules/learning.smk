@@ -78,7 +78,7 @@ rule train:
         mem_mb=memory(5 * SAMPLES),  # a sample takes as much as five nodes
         runtime=minutes(CONFIG.training.samples or SAMPLES),
     params:
-        config=parts("experiment", "game", "search", "training"),
+        config=parts(*configuration.LEARNED),
     shell:
         "python -m probzero train --config {params.config:q} --seed {wildcards.seed} --iteration {wildcards.iteration}"
         " --checkpoint {input.checkpoint:q} --optimizer {input.optimizer:q} --datasets {input.datasets:q}"

@@ -87,7 +87,7 @@ rule measure:
         mem_mb=memory(CONFIG.truth.capacity),
         runtime=minutes(len(NETWORKS) * MEASURED),
     params:
-        config=parts("game", "search", "truth"),
+        config=parts(*configuration.LEARNED, "truth"),
     shell:
         "python -m probzero measure --config {params.config:q} --seed {wildcards.seed} --variant {wildcards.variant}"
         " --positions {input.positions:q} --checkpoints {input.checkpoints:q} --selfplay {input.selfplay:q}"
@@ -119,10 +119,11 @@ rule contest:
             "=".join([name, *final_checkpoint(name, wildcards.seed)]) for name in contest_row(wildcards)
         ],
         searches=contest_searches,
+        learned=contest_learned,
     shell:
         "set -- {params.players:q}; player=$1; shift;"
         " python -m probzero match --config {params.config:q} --seed {wildcards.seed}"
-        ' --player "$player" --against "$@" {params.searches:q}'
+        ' --player "$player" --against "$@" {params.searches:q} {params.learned:q}'
         " --output {output:q} 2>&1 | tee {log:q}"
 
 

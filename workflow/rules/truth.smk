@@ -1,15 +1,14 @@
 # Exact truth: an evaluation set solved to the end, and every network of the tournament measured against it.
 # Where no set is given: one more shard of self-play, half-way through the run, from which no network learns.
-HELD_OUT = (
-    f"<run>/seed{{seed}}/selfplay/{(CONFIG.training.iterations + 1) // 2:04}/shard{CONFIG.selfplay.shards}.safetensors"
-)
+HELD_OUT = {"iteration": (CONFIG.training.iterations + 1) // 2, "shard": CONFIG.selfplay.shards}
+HELD_OUT_DATASET = "<run>/seed{{seed}}/selfplay/{iteration:04}/shard{shard}.safetensors".format(**HELD_OUT)
 # The iterations whose self-play is searched for blunders: those that the networks of the tournament come from.
 WATCHED = sorted({f"{max(1, iteration):04}" for iteration in CONFIG.arena.checkpoints})
 
 
 rule positions:
     input:
-        FIXED_SET or HELD_OUT,
+        FIXED_SET or HELD_OUT_DATASET,
     output:
         "<run>/seed{seed}/truth/positions.csv",
     log:
@@ -24,7 +23,9 @@ rule positions:
         runtime=minutes(),
     params:
         config=parts("experiment", "game", "truth"),
-        made_of="--fixed" if FIXED_SET else "--dataset",
+        made_of=(
+            ["--fixed"] if FIXED_SET else [*(f"--{name}={number}" for name, number in HELD_OUT.items()), "--dataset"]
+        ),
     shell:
         "python -m probzero positions --config {params.config:q} --seed {wildcards.seed}"
         " {params.made_of} {input:q} --output {output:q} 2>&1 | tee {log:q}"
@@ -129,7 +130,7 @@ rule blunders:
         mem_mb=memory(),
         runtime=minutes(),
     params:
-        config=parts("game", "truth"),
+        config=parts("game", "selfplay", "truth"),
         folder=lambda wildcards, output: os.path.dirname(output[0]),
     shell:
         "python -m probzero blunders --config {params.config:q} --seed {wildcards.seed} --games {input:q}"

@@ -67,10 +67,10 @@ def parts_of(config: Config, evaluator: Evaluator) -> dict[str, list[tuple[Any, 
     }
 
 
-def played(config: Config, evaluator: Evaluator) -> dict[str, Any]:
+def played(config: Config, evaluator: Evaluator, iteration: int = 1, shard: int = 0) -> dict[str, Any]:
     """Return the metrics of one shard and what it cost."""
-    shard = selfplay.play_shard(config, evaluator, seed=0, iteration=1, shard=0)
-    return {**shard.metrics, **shard.costs}
+    done = selfplay.play_shard(config, evaluator, seed=0, iteration=iteration, shard=shard)
+    return {**done.metrics, **done.costs}
 
 
 def components(config: Config) -> Iterator[Row]:

@@ -9,6 +9,7 @@ import torch
 from probzero.commands import arguments, progress
 from probzero.database.lookup import find
 from probzero.files import METRICS, write_json
+from probzero.learning.training import check_finite
 from probzero.network.checkpoint import CheckpointInfo, save_checkpoint
 from probzero.random_keys import key
 from probzero.truth.ceiling import CEILING, train_ceiling
@@ -32,6 +33,7 @@ def run(args: argparse.Namespace) -> None:
     held_out = states_of(game, read_positions(args.positions, game, seed=args.seed, settings=made.settings))
     draws = key(settings.experiment, args.seed, "ceiling")
     model, metrics = train_ceiling(game, settings, held_out, draws, find(game))
+    check_finite(CEILING, model.state_dict(), metrics)
     save_checkpoint(args.checkpoint, model, CheckpointInfo(made, game, settings.network))
     write_json(args.metrics, metrics, METRICS, made)
     progress.report(

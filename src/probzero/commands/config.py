@@ -40,6 +40,7 @@ def _check(source: str, output: Path, made: Origin) -> None:
         full = {name: {**(part or {}), **described[name]} for name, part in raw["variants"].items()}
         whole = {**raw, "variants": full}
         data = json.dumps(whole, indent=2) + "\n"  # variants are shown in their order
+        made = made.model_copy(update={"settings": {"study": found.fingerprint}})
         write(output, data.encode(), config.KIND, made)
         progress.report(found.name, ", ".join(found.variants), f"seeds {', '.join(map(str, found.seeds))}")
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from probzero import config, files
 from probzero.commands import arguments
 from probzero.origin import Origin
 from probzero.report.cost import cost
@@ -20,5 +21,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     table = cost(args.results, args.wall, args.cores)
-    write_table(table, args.output, Origin(command=args.command))
+    record = files.read_sealed(args.results / "config.json", config.KIND)[1]
+    write_table(table, args.output, Origin(command=args.command, settings=record.settings))
     print(markdown(table))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
-from probzero import config, games
+from probzero import config, files, games
 from probzero.arena.match import play_matches
-from probzero.arena.names import MATCHES, iteration_of
+from probzero.arena.names import MATCHES, iteration_of, iteration_of_file
 from probzero.arena.players import Player, SearchPlayer
 from probzero.arena.simple_players import SCORES, OnePlyPlayer
 from probzero.commands import arguments, progress
@@ -36,6 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     summary = "a search of its own for a player: a JSON object, the search section of a configuration"
     parser.add_argument("--search", action="append", default=[], type=_own_search, metavar="NAME=JSON", help=summary)
+    summary = "what a player's checkpoint must have learned with: a JSON object, hashes of parts of a configuration"
+    parser.add_argument("--learned", action="append", default=[], type=_learned, metavar="NAME=JSON", help=summary)
     arguments.add_imported(parser)
     arguments.add_path(parser, "--output", "where to write the games")
 
@@ -60,11 +61,16 @@ def run(args: argparse.Namespace) -> None:
 
 def _own_search(text: str) -> tuple[str, Search]:
     name, _, source = text.partition("=")
-    try:
-        section = json.loads(source)
-    except json.JSONDecodeError as error:
-        raise argparse.ArgumentTypeError(f"expected NAME=JSON, found {text!r} ({error})") from None
-    return name, config.parse_part("search", section, f"--search {name}")
+    where = f"--search {name}"
+    return name, config.parse_part("search", files.parse_json(source.encode(), "search", where), where)
+
+
+def _learned(text: str) -> tuple[str, dict[str, str]]:
+    name, _, source = text.partition("=")
+    hashes = files.parse_json(source.encode(), "configuration", f"--learned {name}")
+    if not isinstance(hashes, dict) or not all(isinstance(found, str) for found in hashes.values()):
+        raise bad("configuration", f"--learned {name}", "an object of hashes", source)
+    return name, hashes
 
 
 def _player(
@@ -80,8 +86,10 @@ def _player(
         return OnePlyPlayer(game, SCORES[name])
     evaluator = None
     if checkpoint is not None:
-        learned = settings.fingerprints(("experiment", "game"))
-        wanted: dict[str, Any] = {"seed": args.seed, "iteration": iteration_of(name), "settings": learned}
+        learned = {**settings.fingerprints(("experiment", "game")), **dict(args.learned).get(name, {})}
+        number = iteration_of(name)
+        number = iteration_of_file(checkpoint) if number is None else number  # a variant's name tells of none
+        wanted: dict[str, Any] = {"seed": args.seed, "iteration": number, "settings": learned}
         network, _ = load_weights(checkpoint, game, imported=args.imported, **wanted)
         evaluator = Evaluator(network, game, resolve_device(arena.device, arena.threads))
     factory = SearchFactory(game, evaluator, own or settings.search, arena.capacity, "arena.capacity")

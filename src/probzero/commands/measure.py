@@ -9,7 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from probzero import files
+from probzero import config, files
+from probzero.arena.names import iteration_of_file
 from probzero.commands import arguments, progress
 from probzero.devices import resolve_device
 from probzero.errors import bad
@@ -23,7 +24,7 @@ from probzero.tables import write_csv
 from probzero.truth.measures import kept_table
 from probzero.truth.positions import judged, read_positions
 
-NEEDS = ("game", "search", "truth")
+NEEDS = (*config.LEARNED, "truth")
 FILES = {
     "--checkpoints": "the networks",
     "--selfplay": "metrics of self-play",
@@ -50,18 +51,17 @@ def run(args: argparse.Namespace) -> None:
     truth = settings.truth
     made = arguments.made(args, settings, NEEDS).about(args.variant)
     wanted: dict[str, Any] = {"seed": args.seed, "settings": made.settings}
-    positions = judged(read_positions(args.positions, game, settings=made.settings), truth.curve_share)
+    shared = {part: made.settings[part] for part in ("game", "truth")}  # by all variants
+    positions = judged(read_positions(args.positions, game, settings=shared), truth.curve_share)
     work = work_done(args.selfplay, args.training, **wanted)
     costs = costs_until(args.selfplay_costs, args.training_costs, **wanted)
     parts = []
     for path in args.checkpoints or [None]:
         evaluator, iteration = None, 0
         if path is not None:
-            model, info = load_weights(path, game, **wanted)
-            evaluator, iteration = (
-                Evaluator(model, game, resolve_device(truth.device, truth.threads)),
-                info.made.iteration or 0,
-            )
+            model, info = load_weights(path, game, iteration=iteration_of_file(path), **wanted)
+            evaluator = Evaluator(model, game, resolve_device(truth.device, truth.threads))
+            iteration = info.made.iteration or 0
         for what, found in (("metrics", work), ("costs", costs)):
             if iteration not in found.index:
                 raise bad(
@@ -69,11 +69,11 @@ def run(args: argparse.Namespace) -> None:
                 )
         factory = SearchFactory(game, evaluator, settings.search, truth.capacity, "truth.capacity")
         kept = kept_table(factory, evaluator, positions, truth, args.seed)
-        kept = kept.groupby(["particles", "phase"])[["positions", "kept"]].sum().reset_index()
+        kept = kept.groupby(["particles", "phase"])[["positions", "kept", "outcomes"]].sum().reset_index()
         parts.append(kept.assign(iteration=iteration))
     named = {"variant": args.variant, "seed": args.seed}
     table = pd.concat(parts, ignore_index=True).merge(work, left_on="iteration", right_index=True).assign(**named)
-    columns = ["particles", "phase", "positions", "kept", *WORK]
+    columns = ["particles", "phase", "positions", "kept", "outcomes", *WORK]
     write_csv(args.output, table[[*named, "iteration", *columns]], MEASURED, made)
     costs = costs.loc[table["iteration"].unique()].rename_axis("iteration").reset_index().assign(**named)
     write_csv(args.costs, costs[[*named, "iteration", *COSTS]], files.COSTS, made)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from probzero import config, files
 from probzero.commands import arguments, progress
-from probzero.files import write
 from probzero.origin import Origin
 from probzero.report.paper import compile_pdf
+from probzero.report.paper_inputs import check
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,6 +20,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
+    check(args.folder, args.seed, args.study)
     document = compile_pdf(args.folder, args.seed, args.study)
-    write(args.output, document, "paper", Origin(command=args.command, seed=args.seed))
+    records = [
+        files.read_sealed(folder / "config.json", config.KIND)[1] for folder in (args.study, args.folder) if folder
+    ]
+    settings = {part: found for record in records for part, found in record.settings.items()}
+    made = Origin(command=args.command, seed=args.seed, settings=settings)
+    files.write(args.output, document, "paper", made)
     progress.report("paper", str(args.output))

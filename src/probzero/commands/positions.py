@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -22,6 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_seed(parser)
     summary = "samples of self-play from which no network has learned; without it, random play alone"
     parser.add_argument("--dataset", type=Path, metavar="FILE", help=summary)
+    for name in ("iteration", "shard"):
+        summary = f"{name} of the dataset; one of another is refused"
+        parser.add_argument(f"--{name}", type=int, dest=f"of_{name}", metavar=name[0].upper(), help=summary)
     summary = "a fixed set, beside which random play serves calibration alone"
     parser.add_argument("--fixed", type=Path, metavar="FILE", help=summary)
     arguments.add_path(parser, "--output", "where to write the positions")
@@ -34,7 +38,8 @@ def run(args: argparse.Namespace) -> None:
     draws = key(settings.experiment, args.seed, "positions")
     sources = {"random": from_random_play(game, truth.per_stratum, draws)}
     if args.dataset is not None:
-        states = read_samples(args.dataset, game, seed=args.seed, settings=made.settings).states
+        wanted: dict[str, Any] = {"seed": args.seed, "iteration": args.of_iteration, "shard": args.of_shard}
+        states = read_samples(args.dataset, game, settings=made.settings, **wanted).states
         sources["selfplay"] = stratified(game, states, truth.per_stratum, draws)
     lookup = find(game)
     parts = [labelled(game, states, source, truth.threads, lookup) for source, states in sources.items()]

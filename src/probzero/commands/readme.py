@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from probzero.commands import progress
-from probzero.files import write_text
+from probzero.files import read_text, write_text
 from probzero.report.readme import rewritten
 
 
@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     for path in args.texts or [Path("README.md"), *sorted(Path("docs").glob("*.md"))]:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path, "text")
         made = rewritten(text, args.results, path)
         if made != text:
             write_text(path, made)

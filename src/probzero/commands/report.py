@@ -14,9 +14,8 @@ from probzero.commands.elo import say_last
 from probzero.config import Config
 from probzero.report import figures, truth
 from probzero.report.iteration_costs import collect_costs
-from probzero.report.tables import collect_selfplay, collect_training, read_matches, write_table
+from probzero.report.tables import collect_selfplay, collect_training, read_matches, read_written, write_table
 from probzero.report.tournament import tournament_tables
-from probzero.tables import read_table
 
 NEEDS = ("game", "selfplay", "training", "arena")
 PLOTS = {
@@ -75,7 +74,7 @@ def run(args: argparse.Namespace) -> None:
         """Write tables and return them as they stand there: what follows is made from the rounded numbers."""
         for name, table in tables.items():
             write_table(table, folder / "tables" / f"{name}.csv", made)
-        return {name: read_table(folder / "tables" / f"{name}.csv", {}, may_be_empty=True) for name in tables}
+        return {name: read_written(folder / "tables" / f"{name}.csv", {}, may_be_empty=True) for name in tables}
 
     matches = read_matches(found["matches"], game, **wanted)
     training, selfplay = collect_training(found["training"], **wanted), collect_selfplay(found["selfplay"], **wanted)

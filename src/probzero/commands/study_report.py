@@ -31,8 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    files.read(args.study, config.KIND)
-    made = Origin(command=args.command)
+    record = files.read_sealed(args.study, config.KIND)[1]
+    made = Origin(command=args.command, settings=record.settings)
     found = read_results(args.measures, args.costs, args.ratings, descriptions(args.study))
     tables = study_tables(found)
     for name, table in tables.items():

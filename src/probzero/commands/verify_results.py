@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from probzero.errors import bad
-from probzero.report.manifest import faults
+from probzero.report.manifest import LIMIT, faults
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,6 +25,9 @@ def run(args: argparse.Namespace) -> int:
     for folder in runs:
         files, found = faults(folder)
         count, wrong = count + files, wrong + found
+    size = sum(path.stat().st_size for path in args.folder.rglob("*") if path.is_file())
+    if size > LIMIT:
+        wrong.append(f"{args.folder}: {size / 1e6:.1f} MB, more than {LIMIT / 1e6:.0f}")
     for line in wrong:
         print(line)
     print(f"{count} files, {len(wrong)} faults")

@@ -36,8 +36,8 @@ from probzero.config.wording import validated
 from probzero.errors import bad
 
 __all__ = [
-    "ANCHORS", "OPTIONAL", "PARTS", "Arena", "Certify", "Config", "Game", "Network", "Search", "SelfPlay", "Targets",
-    "Training", "Truth", "load", "parse", "parse_part", "parse_run", "read",
+    "ANCHORS", "LEARNED", "OPTIONAL", "PARTS", "Arena", "Certify", "Config", "Game", "Network", "Search", "SelfPlay",
+    "Targets", "Training", "Truth", "load", "parse", "parse_part", "parse_run", "read",
 ]  # fmt: skip
 
 
@@ -105,6 +105,7 @@ def _telling(part: Any) -> Any:
 KIND = "configuration"  # of the record of a run
 SILENT = ("device", "threads", "capacity", "cache")  # say where and how to compute, not what
 PARTS = tuple(Config.model_fields)
+LEARNED = ("experiment", "game", "network", "search", "selfplay", "targets", "training")  # what a checkpoint depends on
 OPTIONAL = tuple(name for name, part in Config.model_fields.items() if not part.is_required())
 
 

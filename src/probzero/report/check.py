@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,8 +20,7 @@ from tabulate import tabulate
 from probzero import config, files
 from probzero.errors import bad
 from probzero.report.same_files import is_cost
-from probzero.report.tables import TRAINING
-from probzero.tables import read_table
+from probzero.report.tables import TRAINING, read_written
 
 CONFIGURATION = "config.json"  # in the folder of a run, beside its seeds
 COSTS_TABLE = "costs.csv"
@@ -73,7 +72,7 @@ def check(new_dir: str | Path, reference_dir: str | Path) -> pd.DataFrame:
     Both folders hold `config.json` and `seed<S>/tables/*.csv`; every seed of the reference has to be in the new run.
     """
     new_dir, reference_dir = Path(new_dir), Path(reference_dir)
-    seeds = sorted(path.parent.name for path in reference_dir.glob("seed*/tables"))
+    seeds = sorted(path.parent.name for path in reference_dir.glob("seed[0-9]*/tables"))
     if not seeds:
         raise bad("reference", reference_dir, "seed<S>/tables", "none")
     rows = [("", *_configuration(new_dir, reference_dir))]
@@ -117,7 +116,7 @@ def configuration_hash(configuration: dict) -> str:
 def _training(new: Path, reference: Path) -> Iterator[Row]:
     names = [name for name in TRAINING if name in TOLERANCES]
     first, second = (
-        read_table(folder / "training.csv", dict.fromkeys(names, float)).tail(LAST) for folder in (new, reference)
+        _read(folder / "training.csv", dict.fromkeys(names, float)).tail(LAST) for folder in (new, reference)
     )
     for name in names:
         yield _near(name, f"final {name}", first[name].mean(), second[name].mean())
@@ -125,21 +124,21 @@ def _training(new: Path, reference: Path) -> Iterator[Row]:
 
 def _selfplay(new: Path, reference: Path) -> Iterator[Row]:
     columns = dict.fromkeys(("games", "mean_plies"), float)
-    first, second = (read_table(folder / "selfplay.csv", columns) for folder in (new, reference))
+    first, second = (_read(folder / "selfplay.csv", columns) for folder in (new, reference))
     yield _near("games", "self-play games", first["games"].sum(), second["games"].sum())
     plies = (table["mean_plies"].tail(LAST).mean() for table in (first, second))
     yield _near("mean_plies", "final mean_plies", *plies)
 
 
 def _costs(new: Path, reference: Path) -> Iterator[Row]:
-    first, second = (read_table(folder / COSTS_TABLE, dict.fromkeys(COSTS, float)) for folder in (new, reference))
+    first, second = (_read(folder / COSTS_TABLE, dict.fromkeys(COSTS, float)) for folder in (new, reference))
     for name in COSTS:
         yield (f"mean {name}", _number(first[name].mean()), _number(second[name].mean()), "", INFORMATION)
 
 
 def _tournament(new: Path, reference: Path) -> Iterator[Row]:
     """The headline, the last checkpoint against the first, then the score of every pairing."""
-    players = read_table(reference / "ratings.csv", {"player": str, "iteration": object}).dropna(subset="iteration")
+    players = _read(reference / "ratings.csv", {"player": str, "iteration": object}).dropna(subset="iteration")
     ordered = players.sort_values("iteration")["player"].tolist()
     first, last = ordered[0], ordered[-1]
     here, there = (_estimates(folder / "differences.csv", "difference", "low", "high") for folder in (new, reference))
@@ -159,7 +158,7 @@ def _truth(new: Path, reference: Path) -> Iterator[Row]:
     columns = {"iteration": object, "source": str, "particles": int, **shares}
     found: list[Estimates] = []
     for folder in (new, reference):
-        table = read_table(folder / "truth.csv", columns)
+        table = _read(folder / "truth.csv", columns)
         last = table[(table["iteration"] == table["iteration"].max()) & (table["source"] == "all")]
         budgets = [("last checkpoint", f"{int(particles)} particles") for particles in last["particles"]]
         rows = zip(*(last[name] for name in shares), strict=True)
@@ -173,7 +172,7 @@ Estimates = dict[tuple[str, str], tuple[float, float, float]]  # of two players:
 
 
 def _estimates(path: Path, *columns: str) -> Estimates:
-    table = read_table(path, {"player": str, "opponent": str, **dict.fromkeys(columns, float)})
+    table = _read(path, {"player": str, "opponent": str, **dict.fromkeys(columns, float)})
     value, low, high = (table[column] for column in columns)
     pairs = zip(table["player"], table["opponent"], strict=True)
     return dict(zip(pairs, zip(value, low, high, strict=True), strict=True))
@@ -189,6 +188,11 @@ def _overlap(name: str, pair: tuple[str, str], new: Estimates, reference: Estima
         return (label, _interval(*here), _interval(*there), "", INFORMATION)
     apart = max(here[1] - there[2], there[1] - here[2])  # negative where the intervals overlap
     return (label, _interval(*here), _interval(*there), str(tolerance), OK if apart <= tolerance.width else DIFFERS)
+
+
+def _read(path: Path, columns: Mapping[str, type]) -> pd.DataFrame:
+    """Return a table of the seed in whose folder it lies."""
+    return read_written(path, columns, seed=int(path.parents[1].name.removeprefix("seed")))
 
 
 def _near(name: str, label: str, new: float, reference: float) -> Row:

@@ -10,7 +10,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-from probzero import files
 from probzero.errors import bad
 
 SOURCE = Path(__file__).parents[3] / "paper" / "paper.typ"
@@ -64,17 +63,13 @@ def settings(folder: Path, seed: int, study: Path | None = None) -> dict[str, An
 
 
 def compile_pdf(folder: Path, seed: int, study: Path | None = None) -> bytes:
-    """Return the paper of a run; the same files give the same bytes."""
+    """Return the paper of a run, of files that were checked (`paper_inputs`); the same files give the same bytes."""
     import typst  # here, because the Snakefile does without it
 
     if not SOURCE.is_file():
         raise bad("paper", SOURCE, "a file", "nothing")
-    for path in run_files(folder, seed):
-        files.read(path, kind_of(path), seed=None if path.parent == folder else seed)
-    for path in study_files(study) if study else []:
-        files.read(path, kind_of(path))
     try:
         return typst.compile(**settings(folder, seed, study), format="pdf")
-    except typst.TypstError as error:  # a table that lacks a row or a column
+    except typst.TypstError as error:  # a table that lacks a row
         where = " or ".join(map(str, [folder, *([study] if study else [])]))
         raise bad("paper", where, "tables and figures of a finished run", error.message) from None

@@ -18,8 +18,8 @@ from tabulate import tabulate
 from probzero import config, files
 from probzero.errors import bad
 from probzero.report.study.inputs import RAW
+from probzero.report.tables import read_written
 from probzero.study import ABLATION, REFERENCE, ROLES, Description, descriptions
-from probzero.tables import read_table
 
 UNTRAINED = "iteration-0000"
 BLOCK = re.compile(r"(<!-- table: (\S+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
@@ -45,7 +45,7 @@ def _expected(results: Path) -> str:
     folder = results / "reference" / "laptop"
     settings = files.read_json(folder / "config.json", config.KIND)
     names = ("differences", "truth", "perfect", "blunders", "efficiency")
-    tables = {name: read_table(folder / "seed0" / "tables" / f"{name}.csv", {}) for name in names}
+    tables = {name: read_written(folder / "seed0" / "tables" / f"{name}.csv", {}, seed=0) for name in names}
     truth = tables["truth"][tables["truth"]["source"] == "all"]
     last, particles = int(truth["iteration"].max()), settings["arena"]["particles"] * settings["arena"]["batches"]
 
@@ -146,7 +146,7 @@ class _StudyTables(NamedTuple):
 
     @classmethod
     def read(cls, folder: Path) -> _StudyTables:
-        tables = (read_table(folder / "tables" / f"{name}.csv", {"variant": str}) for name in cls._fields[1:])
+        tables = (read_written(folder / "tables" / f"{name}.csv", {"variant": str}) for name in cls._fields[1:])
         return cls(descriptions(folder / "config.json"), *tables)
 
     @property

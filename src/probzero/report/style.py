@@ -74,7 +74,7 @@ def save(drawn: Figure, path: Path, made: Origin) -> None:
     ):
         data = io.BytesIO()
         drawn.savefig(data, format=kind, **options)
-        files.write(path.with_suffix(f".{kind}"), data.getvalue(), FIGURE, made)
+        files.write(path.with_suffix(f".{kind}"), data.getvalue(), FIGURE, made.about(path.stem))
 
 
 def iterations_axis(axes: Axes) -> None:

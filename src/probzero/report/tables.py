@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -150,9 +150,16 @@ def read_metrics(path: str | Path, keys: Iterable[str], kind: str = files.METRIC
 
 
 def write_table(table: pd.DataFrame, path: Path, made: Origin) -> None:
-    """Write a table as CSV, with six significant digits, and beside it as Markdown, rounded for reading."""
-    write_csv(path, table, TABLE, made, "%.6g")
+    """Write a table as CSV, with six significant digits, and beside it as Markdown, rounded for reading.
+
+    Its origin says which table it is: the one that the file is named after."""
+    write_csv(path, table, TABLE, made.about(path.stem), "%.6g")
     files.write_text(path.with_suffix(".md"), markdown(table) + "\n")
+
+
+def read_written(path: Path, columns: Mapping[str, type], may_be_empty: bool = False, **wanted: Any) -> pd.DataFrame:
+    """Read what `write_table` wrote: the table must be the one that its file is named after."""
+    return read_table(path, columns, TABLE, may_be_empty, subject=path.stem, **wanted)
 
 
 def markdown(table: pd.DataFrame) -> str:

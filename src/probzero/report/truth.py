@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,46 +11,20 @@ import pandas as pd
 from matplotlib.ticker import MaxNLocator
 from scipy.stats import norm
 
-from probzero.arena.names import iteration_of
 from probzero.origin import Origin
 from probzero.report import style
 from probzero.report.certificates import certificate_summary, read_certificates
-from probzero.report.tables import PHASES_PER_BAND, read_metrics
+from probzero.report.tables import PHASES_PER_BAND
 from probzero.report.tournament import wilson
-from probzero.tables import read_table, refuse
+from probzero.report.truth_inputs import CALIBRATION, KEPT, PERFECT, collect, collect_blunders
 
 CEILING = "ceiling"
 ALL = "all"
-KEPT = {"source": str, "phase": int, "particles": int, "positions": int, "kept": int}
-CALIBRATION = {
-    "head": str,
-    **dict.fromkeys(("bin", "predictions"), int),
-    **dict.fromkeys(("mean_prediction", "frequency", "brier", "log_loss"), float),
-}
-PERFECT = {"opening": int, "result": int}
-BLUNDERS = (
-    "iteration", "games", "moves", "blunders", "blunders_per_game", "result_lost_per_game", "games_without_blunder",
-)  # fmt: skip
 THRESHOLDS = (0.95, 0.98)  # shares of exact results kept whose cost is told
 ROUNDING = 1e-9  # 570 of 600 reach 0.95 however their parts are summed
 NORMAL = float(norm.ppf(0.975))
 HEADS = (("value", style.BLUE, "o"), ("reward", style.VERMILION, "s"))
 COLOURS = (style.ORANGE, style.BLUE, style.GREEN, style.PURPLE, style.VERMILION)
-
-
-def collect(
-    paths: Iterable[Path], columns: Mapping[str, type], kind: str, may_be_empty: bool = False, **wanted: Any
-) -> pd.DataFrame:
-    """Return the rows of all files, which must have these columns and a player, with the iteration of each player.
-
-    The folder of a file has the player's name; `wanted` is what origins must be."""
-    columns = {"player": str, **columns}
-    parts = [read_table(path, columns, kind, may_be_empty, subject=path.parent.name, **wanted) for path in paths]
-    for path, part in zip(paths, parts, strict=True):
-        refuse(path, part, "player", part["player"] != path.parent.name, path.parent.name, kind)
-    table = pd.concat(parts, ignore_index=True)
-    numbers = [iteration_of(player) for player in table["player"]]
-    return table.assign(iteration=pd.array(numbers, dtype="Int64"))
 
 
 def truth_tables(files: Mapping[str, Sequence[Path]], selfplay: pd.DataFrame, **wanted: Any) -> dict[str, pd.DataFrame]:
@@ -61,7 +35,6 @@ def truth_tables(files: Mapping[str, Sequence[Path]], selfplay: pd.DataFrame, **
     )
     perfect = collect(files["perfect"], PERFECT, "perfect", may_be_empty=True, **wanted)  # no opening may be won
     certificates = read_certificates(files["certificates"], **wanted)
-    counted = [read_metrics(path, BLUNDERS, "blunders", **wanted) for path in files["blunders"]]
     summary = kept_summary(kept, selfplay, [])
     learned = summary[(summary["source"] == ALL) & (summary["player"] != CEILING)]
     return {
@@ -71,7 +44,7 @@ def truth_tables(files: Mapping[str, Sequence[Path]], selfplay: pd.DataFrame, **
         "calibration": calibration_summary(calibration),
         "reliability": reliability(calibration, f"iteration-{kept['iteration'].max():04}"),
         "perfect": perfect_summary(perfect),
-        "blunders": pd.DataFrame(counted).sort_values("iteration"),
+        "blunders": collect_blunders(files["blunders"], **wanted),
         "certificates": certificate_summary(certificates),
     }
 

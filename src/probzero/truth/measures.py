@@ -47,7 +47,8 @@ def kept_table(
 ) -> pd.DataFrame:
     """Count moves that keep the exact result, over decisive positions, by source, phase and particles a move.
 
-    Columns: source, phase, particles (0 is the raw policy, if there is a network), positions, kept.
+    Columns: source, phase, particles (0 is the raw policy, if there is a network), positions, kept, outcomes: a digit
+    for each of these positions in their order, 1 if the result was kept, so that networks can be compared in pairs.
     """
     decisive = positions[positions.decisive == 1].reset_index(drop=True)
     states, keeping = states_of(factory.game, decisive), move_masks(factory.game, decisive.keeping)
@@ -61,8 +62,12 @@ def kept_table(
         kept = pick(keeping, plain(action)[:, None])[:, 0]
         counted = decisive[["source", "phase"]].assign(particles=budget, kept=kept.astype(int))
         grouped = counted.groupby(["source", "phase", "particles"]).kept
-        parts.append(grouped.agg(positions="size", kept="sum").reset_index())
+        parts.append(grouped.agg(positions="size", kept="sum", outcomes=_digits).reset_index())
     return pd.concat(parts, ignore_index=True)
+
+
+def _digits(kept: pd.Series) -> str:
+    return "".join(map(str, kept))
 
 
 def calibration_table(evaluator: Evaluator, game: Game, positions: pd.DataFrame) -> pd.DataFrame:

@@ -89,6 +89,8 @@ def read_positions(path: str | Path, game: Game, **wanted: Any) -> pd.DataFrame:
     _refuse(path, table, "keeping", wrong, "with losing, the legal moves of the position")
     _refuse(path, table, "phase", table.phase != game.phase(states), "the phase of the position")
     _refuse(path, table, "result", ~table.result.isin([1, 0, -1]), "1, 0 or -1")
+    lost = losing.any(1) & (table.result == -1).to_numpy()
+    _refuse(path, table, "result", lost, "1 or 0 where a move loses the result")
     _refuse(path, table, "decisive", table.decisive != losing.any(1), "1 if a move loses the result, else 0")
     if "margins" in table:
         best = np.where(keeping, table.result.to_numpy()[:, None], np.where(losing, signs, np.sign(ILLEGAL)))

@@ -15,6 +15,7 @@ from probzero import files
 from probzero.errors import bad
 from probzero.report.study import statistics
 from probzero.report.tables import PHASES_PER_BAND, check_once
+from probzero.report.truth_inputs import check_kept
 from probzero.study import REFERENCE, ROLES, Description
 from probzero.tables import TABLE, parse_table, refuse
 
@@ -28,6 +29,7 @@ MEASURES: dict[str, type] = {
     "variant": str,
     **dict.fromkeys(("particles", "iteration", "seed", "phase"), int),
     **dict.fromkeys(("positions", "kept", *WORK), float),
+    "outcomes": str,
 }
 COSTS_COLUMNS: dict[str, type] = {"variant": str, "iteration": int, "seed": int, **dict.fromkeys(COSTS, float)}
 RATINGS: dict[str, type] = {"seed": int, "player": str, "rating": float, "standard_error": float}
@@ -133,6 +135,8 @@ def _read(kind: str, paths: Iterable[Path], columns: Mapping[str, type], unique:
         data, made = files.read_sealed(path, kind)
         part = parse_table(data, path, columns, kind)[list(columns)]
         refuse(path, part, "seed", part["seed"] != made.seed, f"{made.seed}, as the seal says", kind)
+        if kind == MEASURED:
+            check_kept(path, part, kind)
         parts.append(part)
     joined = pd.concat(parts, ignore_index=True)
     check_once(joined, unique, kind)
@@ -164,11 +168,6 @@ def _check_ratings(rated: pd.DataFrame, players: Iterable[str], seeds: list[int]
 
 def _check_positions(measures: pd.DataFrame, reference: str) -> None:
     """Refuse shares that are not of the same positions: every variant, checkpoint and seed must have met all."""
-    wrong = measures[(measures["kept"] < 0) | (measures["kept"] > measures["positions"])]
-    if len(wrong):
-        row = wrong.iloc[0]
-        where = _where(row, [*CHECKPOINT, "seed", "phase"])
-        raise bad("measures", where, f"0 to {row['positions']:.0f} kept", f"{row['kept']:.0f}")
     met = measures.pivot_table("positions", CHECKPOINT, ["seed", "phase"], fill_value=0)
     wanted, budgets = met.loc[[reference]], met.index.get_level_values("particles")
     for particles in budgets.difference(wanted.index.get_level_values("particles")):
