@@ -51,9 +51,9 @@ def plot_published(table: pd.DataFrame, path: Path, made: Origin) -> None:
 
 def _lines(axes: Axes, rows: pd.DataFrame, values: pd.Series) -> None:
     """Draw a thin line for each seed, and marks that are filled where the agent is certified."""
-    parts = {key: part for key, part in rows.groupby(["system", "seed"])}
-    for system, seed in sorted(parts, key=lambda key: (list(LOOKS).index(key[0]), key[1])):
-        (_, colour, marker, size), part = LOOKS[system], parts[system, seed]
+    drawn = [(system, part) for system in LOOKS for _, part in rows[rows["system"] == system].groupby("seed")]
+    for system, part in drawn:
+        _, colour, marker, size = LOOKS[system]
         heights = values[part.index]
         axes.plot(part["games"], heights, color=colour, linewidth=0.8, alpha=0.6)
         for held, face in ((1, colour), (0, "white")):
