@@ -78,10 +78,7 @@ def _info(by: Origin) -> checkpoint.CheckpointInfo:
 
 
 def _write_optimizer(path: Path, by: Origin) -> None:
-    state = {
-        name: torch.from_numpy(np.ones(shape, dtype))
-        for name, (shape, dtype) in checkpoint.optimizer_shapes(network()).items()
-    }
+    state = {name: torch.ones(shape) for name, (shape, _) in checkpoint.optimizer_shapes(network()).items()}
     checkpoint.save_optimizer(path, network(), state, _info(by))
 
 
