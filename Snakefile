@@ -65,5 +65,6 @@ else:
             expand("<run>/seed{seed}/figures/{figure}.{kind}", seed=CONFIG.seeds, figure=FIGURES, kind=["png", "pdf"]),
             "<run>/paper.pdf" if IN_PAPER else [],
 
-    onsuccess:
-        say_cost()
+
+onsuccess:
+    say_cost()

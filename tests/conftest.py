@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -18,3 +19,13 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="session")
+def database4(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a database of 4×4 Othello, which nobody may change."""
+    from made_database import make
+
+    folder = tmp_path_factory.mktemp("database") / "othello-size4"
+    make(folder)
+    return folder

@@ -11,15 +11,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
-from made_matches import record, write_record
+import yaml
+from made_games import COUNT, recorded
+from made_matches import record
 from made_samples import invented
 from published_form import published_state
 from pydantic import BaseModel
 from sealed import made
 
 from probzero import config, files, games, machine, study
+from probzero.arena.names import MATCHES
 from probzero.config import Network
-from probzero.games.random_play import play_by_seed
 from probzero.learning.dataset import read_samples, write_samples
 from probzero.learning.published_dataset import export_samples, import_samples
 from probzero.learning.selfplay import GAMES
@@ -27,28 +29,35 @@ from probzero.network import checkpoint
 from probzero.network.model import build
 from probzero.network.published import read_published
 from probzero.origin import Origin
-from probzero.report import manifest, reference, truth, truth_inputs
+from probzero.report import certificates, manifest, reference, truth, truth_inputs
+from probzero.report.cost import cost
 from probzero.report.study import inputs
+from probzero.report.style import FIGURE
 from probzero.report.tables import read_matches, read_metrics
 from probzero.tables import TABLE, read_table, write_csv
-from probzero.truth import positions
+from probzero.truth import certificate, positions
+from probzero.truth.best_response import explore
 from probzero.truth.blunders import BLUNDERS, count_blunders, read_games
+from probzero.truth.labels import Solver
 
 GAME = games.make("othello", size=4)
 NETWORK = Network(blocks=1, channels=4)
 ROOT = Path(__file__).parents[1]
+SMOKE = config.load(ROOT / "config" / "smoke.yaml")
 
 
 @dataclass(frozen=True)
 class Kind:
     """`write` makes the file as a command of this origin would; `read` reads it, wanting that origin if there is one.
 
-    A file is `sealed` if it carries a checksum, inside (tensor files) or beside it: damage is then always found."""
+    A file is `sealed` if it carries a checksum, inside (tensor files) or beside it: damage is then always found. `told`
+    is in what its reader tells a sibling from it."""
 
     name: str
-    write: Callable[[Path, Origin], None]
+    write: Callable[[Path, Origin], Any]
     read: Callable[[Path, dict[str, Any]], Any]
     sealed: bool = True
+    told: tuple[str, ...] = ("seed", "iteration", "shard", "settings")
 
     @property
     def tensors(self) -> bool:
@@ -76,11 +85,10 @@ def _matches() -> pd.DataFrame:
     return record(GAME, "greedy", ["random"])
 
 
-@cache
-def played() -> pd.DataFrame:
-    rows = [row[row >= 0] for row in play_by_seed(GAME, 3, GAME.longest_game, seed=9).action.T]
-    moves = [GAME.move_names(row) for row in rows]
-    return pd.DataFrame({"game": range(3), "opening_moves": "", "moves": moves})
+def _read_games(path: Path, wanted: dict[str, Any]) -> Any:
+    """The shard is that of the file's name."""
+    wanted = {name: value for name, value in wanted.items() if name != "shard"}
+    return count_blunders(GAME, read_games([path], GAME, COUNT, **wanted), threads=1)
 
 
 @cache
@@ -117,37 +125,40 @@ def _player_table(name: str, content: dict[str, Any], columns: Mapping[str, type
     )
 
 
+@cache
+def certified() -> pd.DataFrame:
+    reach = explore(GAME, GAME.start()[None], np.array([False]), lambda states: GAME.legal(states).argmax(1))
+    found = certificate.certificates(reach, Solver(GAME, threads=1))
+    return found.assign(player="iteration-0001", source="start", particles=0, key=-1)
+
+
 def _write_measures(path: Path, by: Origin) -> None:
-    """Measures, costs and ratings of two seeds; a sibling that takes the first's place is of the second seed."""
-    folder = path.parent
-    for seed, first in ((by.seed, True), (1, False)):
-        which, spent = 0 if first else 1, {"variant": "mine", "iteration": 1, "seed": seed}
-        measured = {
-            **spent,
-            "phase": 4,
-            "positions": 5.0,
-            "kept": 3.0,
-            "outcomes": "11010",
-            **dict.fromkeys(inputs.WORK, 1.0),
-        }
-        rows = pd.DataFrame([{**measured, "particles": particles} for particles in (0, 64)])
-        write_csv(folder / f"measures{which}.csv", rows, inputs.MEASURED, made(seed=seed))
-        costs = pd.DataFrame([{**spent, **dict.fromkeys(inputs.COSTS, 1.0)}])
-        write_csv(folder / f"costs{which}.csv", costs, files.COSTS, made(seed=seed))
-        _write_rating(folder / f"ratings{which}.csv", made(seed=seed))
-
-
-def _write_rating(path: Path, by: Origin) -> None:
+    """Measures, costs and ratings of one seed, the least that a study has: one that is larger is slower to read."""
+    folder, spent = path.parent, {"variant": "mine", "iteration": 1, "seed": by.seed}
+    measured = {**spent, "phase": 4, "positions": 5.0, "kept": 3.0, "outcomes": "11010"}
+    measured |= dict.fromkeys(inputs.WORK, 1.0)
+    rows = pd.DataFrame([{**measured, "particles": particles} for particles in (0, 64)])
+    write_csv(folder / "measures.csv", rows, inputs.MEASURED, made(seed=by.seed))
+    costs = pd.DataFrame([{**spent, **dict.fromkeys(inputs.COSTS, 1.0)}])
+    write_csv(folder / "costs.csv", costs, files.COSTS, made(seed=by.seed))
     rating = {"seed": by.seed, "player": "mine", "rating": 10.0, "standard_error": 2.0}
-    write_csv(path, pd.DataFrame([rating]), TABLE, by)
+    write_csv(folder / "ratings.csv", pd.DataFrame([rating]), TABLE, made(seed=by.seed))
+
+
+STUDY: dict[str, tuple[str, dict[str, type], list[str]]] = {
+    "measures": (inputs.MEASURED, inputs.MEASURES, [*inputs.CHECKPOINT, "seed", "phase"]),
+    "costs": (files.COSTS, inputs.COSTS_COLUMNS, inputs.SPENT),
+    "ratings": (TABLE, inputs.RATINGS, ["player", "seed"]),
+}
 
 
 def _read_study(path: Path, wanted: dict[str, Any]) -> Any:
     described = {
         "mine": study.Description.model_construct(role="reference", idea="one", label="mine", says="the reference")
     }
-    parts = [[path.with_name(f"{kind}{seed}.csv") for seed in (0, 1)] for kind in ("measures", "costs", "ratings")]
-    found = inputs.read_results(*parts, described)
+    kind, columns, unique = STUDY[path.stem]
+    inputs._read(kind, [path], columns, unique)  # by itself first: most damage is told before the others are read
+    found = inputs.read_results(*([path.with_name(f"{name}.csv")] for name in STUDY), described)
     return found.work, found.costs, found.ratings, [found.shares[key].scores for key in sorted(found.shares)]
 
 
@@ -162,6 +173,23 @@ def _read_manifest(path: Path, wanted: dict[str, Any]) -> int:
     if wrong:
         raise files.bad("manifest", path, "no faults", wrong[0].replace("\n", " "))
     return count
+
+
+def _bytes(name: str, kind: str, content: bytes) -> Kind:
+    """A file of which our code reads the bytes alone, and typst or a person the rest."""
+    return Kind(
+        name,
+        lambda path, by: files.write(path, content, kind, by),
+        lambda path, wanted: files.read(path, kind, **wanted),
+    )
+
+
+def _small_study() -> str:
+    """The reference of our study, what all variants share and one variant more."""
+    raw = yaml.safe_load((ROOT / "config" / "study.yaml").read_text(encoding="utf-8"))
+    other = next(name for name in raw["variants"] if name != raw["reference"])
+    few = {name: raw["variants"][name] for name in (raw["reference"], other)}
+    return yaml.safe_dump({**raw, "variants": few}, sort_keys=False)
 
 
 KINDS = {
@@ -182,13 +210,13 @@ KINDS = {
     ),
     "match record": Kind(
         "greedy.csv",
-        lambda path, by: write_record(path, _matches(), by.seed or 0),
+        lambda path, by: write_csv(path, _matches(), MATCHES, by.about("greedy")),
         lambda path, wanted: read_matches([path], GAME, **wanted),
     ),
     "games of self-play": Kind(
-        "games.csv",
-        lambda path, by: write_csv(path, played(), GAMES, by),
-        lambda path, wanted: count_blunders(GAME, read_games([path], **wanted), threads=1),
+        "shard0.csv",
+        lambda path, by: write_csv(path, recorded(), GAMES, by),
+        _read_games,
     ),
     "evaluation set": Kind(
         "positions.csv",
@@ -208,15 +236,23 @@ KINDS = {
     "kept": _player_table("kept", KEPT, truth.KEPT),
     "calibration": _player_table("calibration", CALIBRATION, truth.CALIBRATION),
     "perfect": _player_table("perfect", PERFECT, truth.PERFECT),
-    "measures": Kind("measures0.csv", _write_measures, _read_study),
-    "costs": Kind("costs0.csv", _write_measures, _read_study),
-    "ratings": Kind("ratings0.csv", _write_measures, _read_study),
+    "certificates": Kind(
+        "iteration-0001.csv",
+        lambda path, by: write_csv(path, certified(), certificates.KIND, by.about("iteration-0001")),
+        lambda path, wanted: certificates.read_certificates([path], **wanted),
+    ),
+    "measures": Kind("measures.csv", _write_measures, _read_study, told=("seed",)),
+    "costs": Kind("costs.csv", _write_measures, _read_study, told=("seed",)),
+    "ratings of a study": Kind("ratings.csv", _write_measures, _read_study, told=("seed",)),
+    "metrics of the ceiling": _bytes("ceiling.json", files.METRICS, b'{"policy_agreement": 0.75, "samples": 4000}\n'),
+    "figure": _bytes("elo.pdf", FIGURE, b"%PDF-1.4 of a figure"),
+    "paper": _bytes("paper.pdf", "paper", b"%PDF-1.7 of a paper"),
     "table": Kind(
         "table.csv",
         lambda path, by: write_csv(path, _of_player(KEPT), TABLE, by),
         lambda path, wanted: read_table(path, {"player": str, "phase": int}, **wanted),
     ),
-    "manifest": Kind("manifest.csv", _write_manifest, _read_manifest),
+    "manifest": Kind("manifest.csv", _write_manifest, _read_manifest, told=()),
     "configuration of a run": Kind(
         "config.json",
         lambda path, by: files.write_json(path, config.load(ROOT / "config" / "smoke.yaml").as_dict(), config.KIND, by),
@@ -235,8 +271,14 @@ KINDS = {
     ),
     "study": Kind(
         "study.yaml",
-        lambda path, by: path.write_bytes((ROOT / "config" / "study-smoke.yaml").read_bytes()),
+        lambda path, by: path.write_text(_small_study()),
         lambda path, wanted: study.load(path),
+        sealed=False,
+    ),
+    "benchmark": Kind(
+        "benchmarks/train/0001.tsv",
+        lambda path, by: path.write_text("s\th:m:s\tmax_rss\tio_in\n12.5\t0:00:12\t431.25\t0.00\n"),
+        lambda path, wanted: cost(path.parents[2], wall=100.0, cores=1),
         sealed=False,
     ),
     "published dataset": Kind(

@@ -16,14 +16,17 @@ import pytest
 MAKER = "PROBZERO_TEST_MAKER"  # the variable that names one of MAKERS
 IN_VAIN = 77  # pytest's status if a maker is named and MKL is not there or cannot be changed
 
-# What a processor with these instructions and no more would make of it: torch itself, oneDNN, MKL, OpenBLAS. (Which of
-# the last two multiplies matrices depends on the build of torch.)
+# What a processor with these instructions and no more would make of it: our own compiled network, numpy, numba, torch
+# itself, oneDNN, MKL, OpenBLAS. (Which of the last two multiplies matrices depends on the build of torch.)
 INSTRUCTIONS = {
-    "default": ("default", "SSE41", "SSE4_2", "Nehalem"),
-    "avx2": ("avx2", "AVX2", "AVX2", "Haswell"),
-    "avx512": ("avx512", "AVX512_CORE", "AVX512", "SkylakeX"),
+    "default": ("plain", "X86_V3 X86_V4 AVX512_ICL AVX512_SPR", "x86-64", "default", "SSE41", "SSE4_2", "Nehalem"),
+    "avx2": ("avx2", "X86_V4 AVX512_ICL AVX512_SPR", "x86-64-v3", "avx2", "AVX2", "AVX2", "Haswell"),
+    "avx512": ("avx512", "AVX512_ICL AVX512_SPR", "x86-64-v4", "avx512", "AVX512_CORE", "AVX512", "SkylakeX"),
 }
-SWITCHES = ("ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS", "OPENBLAS_CORETYPE")
+SWITCHES = (
+    "PROBZERO_INSTRUCTIONS", "NPY_DISABLE_CPU_FEATURES", "NUMBA_CPU_NAME", "ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA",
+    "MKL_ENABLE_INSTRUCTIONS", "OPENBLAS_CORETYPE",
+)  # fmt: skip
 
 # MKL's answers by maker: is it from Intel, is it a Zen of AMD's?
 MAKERS = {"Intel": (True, False), "AMD": (False, True), "another": (False, False)}

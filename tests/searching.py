@@ -39,7 +39,7 @@ def plain_backup(graph: Any, nodes: torch.Tensor, games: torch.Tensor, temperatu
 
 def backend_of(rules: Game, form: str) -> Backend:
     if form == "compiled":
-        return CompiledBackend(rules)
+        return CompiledBackend(rules, torch.empty(0))  # over tensors, as the other form
     return TensorBackend(rules, CPU, Kernels(winner_prob.winner_prob, plain_backup) if form == "tensor" else None)
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin
 
 import pytest
 import yaml
@@ -20,9 +20,10 @@ from probzero.search import splitting
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted([*(ROOT / "src" / "probzero").rglob("*.py"), *(ROOT / "kernels").rglob("*.py")])
+WORKFLOW = [ROOT / "Snakefile", *sorted((ROOT / "workflow").rglob("*.smk"))]
 MOST_LINES = 300
 
-# Settings that no configuration of ours names, and why they are there.
+# Settings that are nowhere other than their default in our configurations, and why they are there.
 UNCHANGED = {
     "selfplay.device": "for machines with a GPU",
     "training.device": "for machines with a GPU",
@@ -30,8 +31,13 @@ UNCHANGED = {
     "truth.device": "for machines with a GPU",
     "selfplay.resign_below": "resignation of the published AlphaZero, for longer games than those of our boards",
     "selfplay.play_on": "the same",
+    "selfplay.noise_concentration": "Dirichlet noise of the published AlphaZero",
+    "targets.root_share": "mixed value targets of the published AlphaZero",
     "targets.steps": "n-step value targets of the published min–max AlphaZero",
+    "network.support": "the distribution over a support of the published min–max AlphaZero",
 }
+# The same of single values of a choice.
+UNUSED_VALUES = {"targets.value": {"steps"}, "search.splitting": {"middle"}}  # the second is that of certified agents
 
 
 def section_of(annotation: Any) -> type[Section] | None:
@@ -39,28 +45,41 @@ def section_of(annotation: Any) -> type[Section] | None:
     return next((part for part in found if isinstance(part, type) and issubclass(part, Section)), None)
 
 
-def written() -> Iterator[tuple[str, str]]:
-    """Part and key of everything that a configuration of ours says, studies and their variants included."""
+def written() -> Iterator[tuple[str, Any]]:
+    """Setting and value of everything that a configuration of ours says, studies and their variants included."""
     for path in sorted((ROOT / "config").glob("*.yaml")):
         raw = yaml.safe_load(path.read_text(encoding="utf-8"))
         for whole in (raw, raw.get("base", {}), *(raw.get("variants") or {}).values()):
             for part, section in (whole or {}).items():
                 if isinstance(section, dict):
-                    yield from ((part, key) for key in section)
+                    yield from ((f"{part}.{key}", value) for key, value in section.items())
+
+
+def settings() -> Iterator[tuple[str, Any]]:
+    """Every setting and its field; the options of games are theirs."""
+    for part, field in Config.model_fields.items():
+        section = section_of(field.annotation)
+        if section is not None and section is not sections.Game:
+            yield from ((f"{part}.{name}", found) for name, found in section.model_fields.items())
 
 
 def test_every_setting_is_used_in_some_configuration() -> None:
-    said = set(written())
-    unused = set()
-    for part, field in Config.model_fields.items():
-        section = section_of(field.annotation)
-        if section is None or section is sections.Game:
-            continue
-        unused |= {f"{part}.{name}" for name in section.model_fields if (part, name) not in said}
+    said = list(written())
+    unused = {
+        name for name, field in settings() if not any(key == name and value != field.default for key, value in said)
+    }
     assert unused == set(UNCHANGED), "a setting that nobody uses goes, or says here why it stays"
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_value_of_a_choice_is_used_in_some_configuration() -> None:
+    said = list(written())
+    for name, field in settings():
+        if get_origin(field.annotation) is Literal and not name.endswith(".device"):
+            chosen = {field.default, *(value for key, value in said if key == name)}
+            assert set(get_args(field.annotation)) - chosen == UNUSED_VALUES.get(name, set()), name
+
+
+@pytest.mark.parametrize("path", [*SOURCES, *WORKFLOW], ids=lambda path: str(path.relative_to(ROOT)))
 def test_no_module_is_long(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
 
@@ -79,7 +98,7 @@ def test_no_game_is_named_outside_games() -> None:
     apart = ROOT / "src" / "probzero" / "games"
     naming = {
         str(path.relative_to(ROOT))
-        for path in SOURCES
+        for path in [*SOURCES, *WORKFLOW]
         if apart not in path.parents and names.search(re.sub(r'"""[\s\S]*?"""|#.*', "", path.read_text("utf-8")))
     }
     assert naming == {"src/probzero/network/published.py"}, "whose networks are of one game"

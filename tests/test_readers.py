@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,12 @@ FEW, MANY = 300, pytest.param(10_000, marks=pytest.mark.slow)
 SEALED = [name for name, kind in KINDS.items() if kind.sealed]
 TABLES = [name for name in SEALED if not KINDS[name].tensors]
 TENSORS = [name for name in SEALED if KINDS[name].tensors]
+
+
+@pytest.fixture(autouse=True)
+def quick_writing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing that is written here need outlast the machine, and there is much of it."""
+    monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
 def written(kind: Kind, folder: Path, **origin: Any) -> Path:
@@ -50,15 +57,26 @@ def test_cut_flipped_emptied_swapped_or_missing_it_is_refused(name: str, tmp_pat
     assert "expected a file, found nothing" in str(refusal(lambda: kind.read(path, WANTED))[0])
 
 
-@pytest.mark.parametrize("name", [name for name in SEALED if name != "manifest"])  # it is of no seed
-def test_the_file_of_a_sibling_is_refused(name: str, tmp_path: Path) -> None:
-    kind = KINDS[name]
-    path, other = written(kind, tmp_path / "one"), written(kind, tmp_path / "two", seed=1)
+SIBLINGS: dict[str, tuple[Any, Any]] = {
+    "seed": (0, 1), "iteration": (1, 2), "shard": (0, 1), "settings": ({"game": "ours"}, {"game": "another"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "told"), [(name, told) for name in SEALED for told in KINDS[name].told])
+def test_the_file_of_a_sibling_is_refused(name: str, told: str, tmp_path: Path) -> None:
+    kind, (ours, another) = KINDS[name], SIBLINGS[told]
+    path = written(kind, tmp_path / "one", **{told: ours})
+    other = written(kind, tmp_path / "two", **{told: another})
+    assert refusal(lambda: kind.read(path, {told: ours}))[0] is None
     shutil.copy(other, path)
     if not kind.tensors:
         shutil.copy(files.seal_of(other), files.seal_of(path))
-    error, _ = refusal(lambda: kind.read(path, WANTED))
-    assert error is not None and "seed" in str(error)
+    error, _ = refusal(lambda: kind.read(path, {told: ours}))
+    assert error is not None and told in str(error)
+
+
+def test_only_what_is_about_all_seeds_of_a_run_tells_no_sibling() -> None:
+    assert [name for name in SEALED if not KINDS[name].told] == ["manifest"]
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -105,6 +123,7 @@ def test_damage_that_is_rightly_sealed_is_refused_or_read(name: str, examples: i
     kind = KINDS[name]
     path = written(kind, tmp_path)
     before = path.read_bytes()
+    assert refusal(lambda: kind.read(path, WANTED))[0] is None
 
     def use(changes: Any) -> None:
         data = damage(before, changes)
@@ -125,6 +144,7 @@ def test_tensors_that_are_wrong_but_rightly_signed_are_refused_or_read(
     kind = KINDS[name]
     path = written(kind, tmp_path)
     before = path.read_bytes()
+    assert refusal(lambda: kind.read(path, WANTED))[0] is None
     arrays = sorted(kind_arrays(path))
     bits = st.tuples(st.sampled_from(arrays), SOME_CHANGES)
     others = st.tuples(st.sampled_from([*arrays, "another"]), ARRAYS)

@@ -21,8 +21,13 @@ COMMANDS = {
     "dataset": "read and write samples in the published form",
     "match": "play one player against others",
     "elo": "rate the players of a tournament",
+    "database": "solve every position that can be reached",
+    "solve": "solve positions, by look-up where there is a database",
+    "position-sets": "draw the fixed sets of positions from a database",
     "positions": "make the evaluation set and solve it",
     "truth": "measure one network against exact truth",
+    "certify": "play every opponent against a network, exactly",
+    "choose": "say what a network plays in positions of your own",
     "measure": "measure a variant's checkpoints against exact truth, and write what they cost",
     "ceiling": "train the same network on exact labels",
     "blunders": "count the results given away in self-play",
@@ -37,7 +42,10 @@ COMMANDS = {
     "verify-results": "verify every committed file",
     "cost": "say how the cores' time of a run was spent",
     "import": "make a checkpoint of a network of the published project",
+    "compare-published": "set a run beside the published networks, against every opponent",
     "bench": "measure the speed of self-play beside that of its network",
+    "bench-peers": "measure the speed of self-play beside that of other programs",
+    "bench-growth": "measure how time and memory of a leaf grow with games and board",
 }
 FAILURE = 2
 

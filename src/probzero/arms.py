@@ -18,6 +18,7 @@ class Arm:
     search: str  # module:class of the search
     record: str  # module:class of what is kept of its games, for their samples
     learns: bool  # whether it has a network
+    draws: str  # what is random in its search: nothing, splitting or playouts
     merges: bool  # whether a position that several games of an iteration have met is one sample
     explores_by: str  # the key of `selfplay` that makes it try other moves; the other must be 0
     nodes: tuple[str, ...]  # the targets it can give, by the keys of `targets`
@@ -47,14 +48,15 @@ ARMS: dict[str, Arm] = {
         search="probzero.search.particle:ParticleSearch",
         record="probzero.learning.targets:SearchedGraph",
         learns=True,
+        draws="splitting",
         merges=True,
         explores_by="exploration",
         nodes=("tree", "roots"),
         policy=("winner", "visits"),
         value=("bootstrap", "search", "outcome"),
     ),
-    "puct": Arm(search="probzero.search.mcts:PuctSearch", learns=True, **_PLAYED),
-    "ucb1": Arm(search="probzero.search.playouts:UctSearch", learns=False, **_PLAYED),
+    "puct": Arm(search="probzero.search.mcts:PuctSearch", learns=True, draws="nothing", **_PLAYED),
+    "ucb1": Arm(search="probzero.search.playouts:UctSearch", learns=False, draws="playouts", **_PLAYED),
 }
 EXPLORATIONS = ("exploration", "noise")
 

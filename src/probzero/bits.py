@@ -5,12 +5,7 @@ Bit 63 is the sign, and `>>` copies it: every right shift here is followed by a 
 
 from __future__ import annotations
 
-from typing import TypeVar
-
-import numpy as np
-import torch
-
-Words = TypeVar("Words", np.ndarray, torch.Tensor)
+from probzero.kinds import Array, cast, count_up
 
 
 def signed(word: int) -> int:
@@ -25,7 +20,7 @@ _BYTES = signed(0x0F0F0F0F0F0F0F0F)
 _ONES = signed(0x0101010101010101)
 
 
-def popcount(words: Words) -> Words:
+def popcount(words: Array) -> Array:
     """Return the number of set bits of each int64 word [...]."""
     words = words - ((words >> 1) & _PAIRS)
     words = (words & _QUADS) + ((words >> 2) & _QUADS)
@@ -33,17 +28,11 @@ def popcount(words: Words) -> Words:
     return ((words * _ONES) >> 56) & 0xFF
 
 
-def unpack(words: Words, count: int) -> Words:
+def unpack(words: Array, count: int) -> Array:
     """Return the lowest `count` bits of each word [...] as 0/1 integers [..., count], bit 0 first."""
-    if isinstance(words, torch.Tensor):
-        positions = torch.arange(count, device=words.device)
-        return (words[..., None] >> positions) & 1
-    return (words[..., None] >> np.arange(count)) & 1
+    return (words[..., None] >> count_up(words, count)) & 1
 
 
-def pack(bits: Words) -> Words:
+def pack(bits: Array) -> Array:
     """Return the int64 words [...] whose bit k is bits[..., k] (0/1 integers)."""
-    if isinstance(bits, torch.Tensor):
-        positions = torch.arange(bits.shape[-1], device=bits.device)
-        return (bits.to(torch.int64) << positions).sum(-1)
-    return (bits.astype(np.int64) << np.arange(bits.shape[-1])).sum(-1)
+    return (cast(bits, "int64") << count_up(bits, bits.shape[-1])).sum(-1)

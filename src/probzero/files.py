@@ -125,7 +125,7 @@ def parse_json(data: bytes, what: str, where: object) -> Any:
     try:
         return json.loads(data.decode("utf-8"), parse_constant=_not_finite)
     except (ValueError, RecursionError) as error:
-        raise bad(what, where, "a readable JSON file", error) from None
+        raise bad(what, where, "readable JSON", error) from None
 
 
 def _not_finite(name: str) -> Any:

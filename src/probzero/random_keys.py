@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import hashlib
 
-import torch
-
 from probzero.bits import signed
+from probzero.kinds import Array, cast
 
 _GOLDEN = signed(0x9E3779B97F4A7C15)
 _FIRST = signed(0xBF58476D1CE4E5B9)
@@ -23,24 +22,23 @@ def key(*parts: str | int) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big") >> 1
 
 
-def _shifted(words: torch.Tensor, count: int) -> torch.Tensor:
+def _shifted(words: Array, count: int) -> Array:
     """Logical right shift of int64 words."""
     return (words >> count) & ((1 << (64 - count)) - 1)
 
 
-def mix(*words: torch.Tensor | int) -> torch.Tensor:
+def mix(*words: Array | int) -> Array:
     """Return int64 hashes of broadcast int64 words: splitmix64's finaliser, chained over the arguments."""
-    state: torch.Tensor | int = 0
+    state: Array | int = 0
     for word in words:
         mixed = (word ^ state) + _GOLDEN
-        assert isinstance(mixed, torch.Tensor), "the first word must be a tensor"
+        assert not isinstance(mixed, int), "the first word must be an array"
         mixed = (mixed ^ _shifted(mixed, 30)) * _FIRST
         mixed = (mixed ^ _shifted(mixed, 27)) * _SECOND
         state = mixed ^ _shifted(mixed, 31)
-    assert isinstance(state, torch.Tensor)
     return state
 
 
-def uniform(*words: torch.Tensor | int) -> torch.Tensor:
+def uniform(*words: Array | int) -> Array:
     """Return float64 draws in [0, 1) for broadcast int64 words, the upper 53 bits of their hash."""
-    return _shifted(mix(*words), 11).to(torch.float64) * 2.0**-53
+    return cast(_shifted(mix(*words), 11), "float64") * 2.0**-53

@@ -46,25 +46,31 @@ def sources() -> dict[Path, bytes]:
 
 @cache
 def _folder() -> Path:
-    """Return where compiled code is kept, by a hash of sources, numba and the kind of processor."""
+    """Return where compiled templates are kept, by a hash of sources, numba and the kind of processor."""
     import llvmlite.binding
     import numba
 
     stamp = hashlib.sha256(f"{numba.__version__} {llvmlite.binding.get_host_cpu_name()}".encode())
     for path, text in sources().items():
         stamp.update(f"{path.relative_to(PACKAGE)} {len(text)} ".encode() + text)
+    return folder(f"compiled-{stamp.hexdigest()[:16]}")
+
+
+@cache
+def folder(name: str) -> Path:
+    """Return the folder of that name where compiled code is kept."""
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     for place in [chosen] if chosen else [str(PACKAGE / "__pycache__"), "~/.cache/probzero"]:
         try:
-            folder = Path(place).expanduser() / f"compiled-{stamp.hexdigest()[:16]}"
-            folder.mkdir(parents=True, exist_ok=True)
+            found = Path(place).expanduser() / name
+            found.mkdir(parents=True, exist_ok=True)
         except (OSError, RuntimeError):  # nothing may be written there, or there is no home
             continue
-        if os.access(folder, os.W_OK):
-            return folder
-    folder = Path(tempfile.mkdtemp(prefix="probzero-"))  # nothing is kept: every process compiles for itself
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
+        if os.access(found, os.W_OK):
+            return found
+    found = Path(tempfile.mkdtemp(prefix="probzero-"))  # nothing is kept: every process compiles for itself
+    atexit.register(shutil.rmtree, found, ignore_errors=True)
+    return found
 
 
 def load(template: str, game: str = "any", **given: Any) -> ModuleType:

@@ -5,38 +5,30 @@ A triple always speaks for the player to move at its node. Nobody outside this m
 
 from __future__ import annotations
 
-from typing import TypeVar
-
-import numpy as np
-import torch
+from probzero.kinds import Array, cast, is_tensor, space
 
 WIN, DRAW, LOSS = 0, 1, 2
 NAMES = ("win", "draw", "loss")
 SIZE = 3
 
-Triples = TypeVar("Triples", np.ndarray, torch.Tensor)
 
-
-def flip(triples: Triples) -> Triples:
+def flip(triples: Array) -> Array:
     """Return the triples [..., 3] as the other player sees them: win and loss change places."""
-    if isinstance(triples, torch.Tensor):
-        return triples.flip(-1)
-    return triples[..., ::-1]
+    return triples.flip(-1) if is_tensor(triples) else triples[..., ::-1]
 
 
-def from_result(result: Triples) -> Triples:
+def from_result(result: Array) -> Array:
     """Return one-hot triples [..., 3] (float32) for results [...] of +1, 0, −1 seen by the player to move."""
-    if isinstance(result, torch.Tensor):
-        order = torch.tensor([1, 0, -1], device=result.device)
-        return (result[..., None] == order).to(torch.float32)
-    return (result[..., None] == np.array([1, 0, -1])).astype(np.float32)
+    order = space(result).arange(1, -2, -1, device=result.device)  # +1, 0, −1
+    return cast(result[..., None] == order, "float32")
 
 
-def expectation(triples: Triples) -> Triples:
+def expectation(triples: Array) -> Array:
     """Return win − loss [...] of triples [..., 3]: the expected result, from −1 to 1."""
     return triples[..., WIN] - triples[..., LOSS]
 
 
-def from_expectation(value: torch.Tensor) -> torch.Tensor:
+def from_expectation(value: Array) -> Array:
     """Return triples [..., 3] without draws whose expectation is `value` [...], from −1 to 1."""
-    return torch.stack([(1 + value) / 2, torch.zeros_like(value), (1 - value) / 2], dim=-1)
+    parts = [(1 + value) / 2, value * 0, (1 - value) / 2]
+    return space(value).stack(parts, axis=-1)

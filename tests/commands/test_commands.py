@@ -13,120 +13,20 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-import yaml
+from pipeline import Commands, files, refused, tiny
 from published_form import published_state
 
 from probzero import config
 from probzero.__main__ import COMMANDS, main
 from probzero.arena.players import SearchPlayer
 from probzero.arena.simple_players import OnePlyPlayer
-from probzero.commands import progress
+from probzero.commands import progress, train
 from probzero.commands.arguments import player
 from probzero.commands.match import _player
 from probzero.errors import ProbZeroError
 from probzero.files import SEALS
 
 ROOT = Path(__file__).parents[2]
-TINY = {
-    "experiment": "test",
-    "seeds": [3],
-    "game": {"size": 4},
-    "network": {"blocks": 1, "channels": 8},
-    "selfplay": {"games": 2, "particles": 2, "batches": 2, "capacity": 5000},
-    "training": {"iterations": 2, "batch_size": 16, "samples": 64, "replay_window": 2},
-    "arena": {"checkpoints": [0, 1], "openings": 2, "opening_plies": 2, "particles": 2, "batches": 1, "capacity": 5000},
-}
-
-
-def tiny(**changes: dict[str, Any]) -> str:
-    """The smoke scale on 4×4 boards, small enough for a test, with changes by section; as JSON."""
-    raw = yaml.safe_load((ROOT / "config" / "smoke.yaml").read_text(encoding="utf-8"))
-    for part in (TINY, changes):
-        for name, value in part.items():
-            raw[name] = {**raw[name], **value} if isinstance(value, dict) else value
-    return json.dumps(raw)
-
-
-def files(folder: Path) -> list[str]:
-    """The files of a folder but for their seals."""
-    found = (path for path in folder.rglob("*") if path.is_file() and path.parent.name != SEALS)
-    return sorted(str(path.relative_to(folder)) for path in found)
-
-
-class Commands:
-    """A run of the pipeline by hand, each method one command."""
-
-    def __init__(self, folder: Path, settings: str) -> None:
-        self.folder = folder
-        self.common = ["--config", settings, "--seed", "3"]
-
-    def path(self, name: str) -> str:
-        return str(self.folder / name)
-
-    def init(self) -> int:
-        outputs = ["--checkpoint", self.path("0000.safetensors"), "--optimizer", self.path("opt0.safetensors")]
-        return main(["init", *self.common, *outputs])
-
-    def selfplay(self, shard: int = 0, checkpoint: str = "0000.safetensors") -> int:
-        kinds = {"dataset": "safetensors", "games": "csv", "metrics": "json"}
-        outputs = [f"--{name}={self.path(f'shard{shard}.{kind}')}" for name, kind in kinds.items()]
-        outputs.append(f"--costs={self.path(f'costs/shard{shard}.json')}")
-        where = ["--iteration", "1", "--iterations", "2", "--shard", str(shard), "--checkpoint", self.path(checkpoint)]
-        return main(["selfplay", *self.common, *where, *outputs])
-
-    def train(self, *datasets: str) -> int:
-        inputs = ["--checkpoint", self.path("0000.safetensors"), "--optimizer", self.path("opt0.safetensors")]
-        outputs = ["--new-checkpoint", self.path("0001.safetensors"), "--new-optimizer", self.path("opt1.safetensors")]
-        data = ["--datasets", *map(self.path, datasets), "--metrics", self.path("train.json")]
-        outputs += ["--costs", self.path("costs/train.json")]
-        return main(["train", *self.common, "--iteration", "1", *inputs, *outputs, *data])
-
-    def match(self, *more: str) -> int:
-        players = [f"iteration-{number:04}={self.path(f'{number:04}.safetensors')}" for number in (1, 0)]
-        where = ["--player", players[0], "--against", players[1], "--output", self.path("iteration-0001.csv")]
-        return main(["match", *self.common, *where, *more])
-
-    def truth(self, *more: str) -> int:
-        outputs = [f"--{name}={self.path(f'{name}.csv')}" for name in ("kept", "calibration", "perfect")]
-        inputs = ["--checkpoint", self.path("0000.safetensors"), "--positions", self.path("positions.csv")]
-        return main(["truth", *self.common, "--name", "a", *inputs, *outputs, *more])
-
-
-@pytest.fixture(scope="module")
-def threads() -> Any:
-    before = torch.get_num_threads()
-    yield
-    torch.set_num_threads(before)
-
-
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory, threads: None) -> Commands:
-    commands = Commands(tmp_path_factory.mktemp("run"), tiny())
-    assert commands.init() == 0
-    assert commands.selfplay(0) == 0 and commands.selfplay(1) == 0
-    assert commands.train("shard0.safetensors", "shard1.safetensors") == 0
-    assert commands.match() == 0
-    return commands
-
-
-@pytest.fixture
-def copy(finished: Commands, tmp_path: Path) -> Commands:
-    """The inputs of a finished run in a folder of their own."""
-    for name in ("0000.safetensors", "opt0.safetensors", "shard0.safetensors"):
-        (tmp_path / name).write_bytes((finished.folder / name).read_bytes())
-    return Commands(tmp_path, tiny())
-
-
-def refused(status: int, capsys: pytest.CaptureFixture[str], *expected: str) -> str:
-    """Check that a command ended as bad input must; return its one line."""
-    captured = capsys.readouterr()
-    assert status == 2
-    assert captured.out == ""
-    (line,) = captured.err.splitlines()
-    assert line.startswith("probzero: error: ")
-    for text in expected:
-        assert text in line
-    return line
 
 
 def test_the_commands_of_a_pipeline_leave_every_file(finished: Commands) -> None:
@@ -253,6 +153,35 @@ def test_a_dataset_with_nan_is_refused(copy: Commands, capsys: pytest.CaptureFix
     data[-4:] = np.float32("nan").tobytes()
     path.write_bytes(bytes(data))
     refused(copy.train("shard0.safetensors"), capsys, str(path), "checksum")
+
+
+@pytest.mark.parametrize("what", ["a weight", "the optimiser's state", "a metric"])
+def test_a_training_that_diverges_writes_nothing(
+    what: str, copy: Commands, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def diverging(model: torch.nn.Module, *arguments: Any) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+        state, metrics = real(model, *arguments)
+        if what == "a weight":
+            next(model.parameters()).data.view(-1)[0] = float("nan")
+        elif what == "a metric":
+            metrics["value_loss"] = float("nan")
+        else:
+            next(moment for name, moment in state.items() if name != "step").view(-1)[0] = float("inf")
+        return state, metrics
+
+    real = train.train
+    monkeypatch.setattr(train, "train", diverging)
+    before = files(copy.folder)
+    refused(
+        copy.train("shard0.safetensors"), capsys, "training: iteration 1: ", "expected finite numbers, found NaN or"
+    )
+    assert files(copy.folder) == before
+
+
+@pytest.mark.parametrize("text", ['{"x":' + "[" * 100_000, "[" * 100_000, "{", "NaN", ""], ids=range(5))
+def test_a_search_that_is_no_json_is_one_line(text: str, copy: Commands, capsys: pytest.CaptureFixture[str]) -> None:
+    refused(copy.match("--search", f"random={text}"), capsys, "search: --search random: expected readable JSON")
+    assert not (copy.folder / "iteration-0001.csv").exists()
 
 
 @pytest.fixture

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from made_samples import FIVE, OBLONG, invented, same
+from pipeline import Commands, files, refused, tiny
 from sealed import MADE
 
 from probzero.__main__ import main
@@ -27,7 +29,7 @@ def test_samples_go_there_and_back(game: Game, tmp_path: Path, capsys: pytest.Ca
     assert f"12 samples of {game.identity}" in capsys.readouterr().out
 
 
-def test_a_published_file_needs_its_game_and_training_refuses_what_was_imported(
+def test_a_published_file_needs_its_game_and_is_none_of_ours(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_samples(tmp_path / "a.safetensors", invented(FIVE, 3), FIVE, MADE)
@@ -37,3 +39,14 @@ def test_a_published_file_needs_its_game_and_training_refuses_what_was_imported(
     assert not (tmp_path / "b.safetensors").exists()
     assert main(["dataset", "export", str(tmp_path / "a.bin"), str(tmp_path / "c.bin")]) == 2
     assert "expected a whole safetensors file" in capsys.readouterr().err
+
+
+def test_training_refuses_what_was_imported(copy: Commands, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same samples, there and back: only their origin says that they are not of this run."""
+    assert main(["dataset", "export", copy.path("shard0.safetensors"), copy.path("shard0.bin")]) == 0
+    game = json.dumps({"game": json.loads(tiny())["game"]})
+    assert main(["dataset", "import", copy.path("shard0.bin"), copy.path("shard0.safetensors"), "--config", game]) == 0
+    capsys.readouterr()
+    before = files(copy.folder)
+    refused(copy.train("shard0.safetensors"), capsys, "shard0.safetensors: seed: expected seed 3, found no seed")
+    assert files(copy.folder) == before

@@ -236,7 +236,9 @@ def test_a_section_of_the_base_that_is_none_is_refused(raw: dict[str, Any]) -> N
     raw["base"]["search"] = 3
     assert "here.yaml: variants.probzero: search: expected a mapping, found 3" in refusal(raw)
     raw["variants"]["probzero"]["search"] = {"cache": True}
-    assert "here.yaml: variants.probzero: search.splitting: expected one of systematic, multinomial" in refusal(raw)
+    assert "here.yaml: variants.probzero: search.splitting: expected one of systematic, middle, multinomial" in refusal(
+        raw
+    )
 
 
 def test_a_variant_left_empty_is_the_base(raw: dict[str, Any]) -> None:

@@ -11,9 +11,10 @@ import pytest
 from made_samples import EIGHT, FIVE, OBLONG, SIX, SQUARE, invented, same
 from sealed import wide
 
+from probzero import wdl
 from probzero.errors import ProbZeroError
 from probzero.games.base import Game
-from probzero.learning.dataset import merge
+from probzero.learning.dataset import Samples, merge
 from probzero.learning.published_dataset import export_samples, import_samples
 
 every_game = pytest.mark.parametrize("game", SQUARE + OBLONG, ids=lambda game: game.identity)
@@ -45,7 +46,8 @@ def test_a_sample_is_so_many_floats_after_a_count_110_of_the_headline_game(
     assert struct.unpack_from("<i", data) == (2,)
     numbers = struct.unpack_from(f"<{2 * length}f", data, 4)
     assert len(data) == 4 + 2 * length * 4
-    columns = (*wide(samples, game), *samples.columns()[3:])
+    value, reward = samples.value[:, ::-1], samples.reward[:, ::-1]  # loss, draw, win there
+    columns = (*wide(samples, game), value, reward, samples.valid, samples.weight)
     expected = [
         number
         for row in range(2)
@@ -53,6 +55,33 @@ def test_a_sample_is_so_many_floats_after_a_count_110_of_the_headline_game(
         for number in np.atleast_1d(column)
     ]
     assert list(numbers) == expected
+
+
+def won_start() -> Samples:
+    """The start of 5×5, which the player to move wins (by 13); one of its four moves was explored."""
+    explored, win = np.array([[0, 1, 0, 0]], np.float32), np.array([[1, 0, 0]], np.float32)
+    return Samples(FIVE.start()[None], explored, explored, win, win, np.ones(1, np.float32), np.full(1, 7, np.float32))
+
+
+def test_a_win_of_the_player_to_move_is_the_third_number_as_the_published_engine_writes_it(tmp_path: Path) -> None:
+    """Its mcts.cpp gives {0, 0, 1} to a state whose player to move has won, and its main.cpp writes that unchanged."""
+    export_samples(tmp_path / "a.bin", won_start(), FIVE)
+    numbers = struct.unpack("<i110f", (tmp_path / "a.bin").read_bytes())[1:]
+    assert numbers[102:] == (0, 0, 1, 0, 0, 1, 1, 7)  # value, reward, valid, weight
+    assert same(import_samples(tmp_path / "a.bin", FIVE), won_start())
+
+
+def test_published_values_are_loss_draw_and_win_for_the_player_to_move(tmp_path: Path) -> None:
+    def change(data: bytes) -> bytes:
+        numbers = list(struct.unpack("<i110f", data))
+        numbers[1 + 102 : 1 + 108] = [0.5, 0.375, 0.125, 0.25, 0.75, 0.0]
+        return struct.pack("<i110f", *numbers)
+
+    export_samples(tmp_path / "a.bin", won_start(), FIVE)
+    (tmp_path / "a.bin").write_bytes(change((tmp_path / "a.bin").read_bytes()))
+    samples = import_samples(tmp_path / "a.bin", FIVE)
+    for triple, expected in ((samples.value, (0.125, 0.375, 0.5)), (samples.reward, (0.0, 0.75, 0.25))):
+        assert (triple[0, wdl.WIN], triple[0, wdl.DRAW], triple[0, wdl.LOSS]) == expected
 
 
 def test_an_empty_file_of_samples_is_proper(tmp_path: Path) -> None:

@@ -181,7 +181,7 @@ def test_a_safetensors_file_of_somebody_else_is_refused(tmp_path: Path) -> None:
     assert "metadata: expected an entry 'probzero', found none" in refusal(path)
     for text in ("[1", "[" * 100_000, '{"seed": NaN}'):
         safetensors.torch.save_file({"weight": torch.zeros(3)}, path, {METADATA_KEY: text})
-        assert "metadata: expected a readable JSON file" in refusal(path)
+        assert "metadata: expected readable JSON" in refusal(path)
     safetensors.torch.save_file({"weight": torch.zeros(3)}, path, {METADATA_KEY: "[1]"})
     assert "metadata: expected a JSON object, found list" in refusal(path)
 

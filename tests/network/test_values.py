@@ -34,6 +34,7 @@ from probzero.network.checkpoint import (
 )
 from probzero.network.inference import Evaluation, Evaluator
 from probzero.network.model import Outputs, ProbZeroNet, build
+from probzero.network.weights import value_outputs
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -160,7 +161,7 @@ def test_a_win_draw_loss_head_is_what_it_was() -> None:
 
 def test_a_head_gives_as_many_numbers_as_it_says(network: Network) -> None:
     expected = {"wdl": 3, "support": network.support}[network.value]
-    assert values.outputs(network) == expected == build(GAME.shape, network, 0)(torch.zeros(2, 2, 5, 5)).value.shape[1]
+    assert value_outputs(network) == expected == build(GAME.shape, network, 0)(torch.zeros(2, 2, 5, 5)).value.shape[1]
 
 
 def made_batch(value: Tensor) -> Batch:

@@ -55,6 +55,22 @@ def test_the_cores_time_is_shared_out_on_paper(results: Path) -> None:
     assert table.share[WITHOUT_TRAINING] == pytest.approx(20 / 60)
 
 
+def test_a_study_is_shared_out_like_a_run(tmp_path: Path) -> None:
+    # Two variants of one seed: self-play 10 + 12 s (21 at work), training 20 + 30 (47), 8 s of measuring, 4 of matches.
+    for variant, played, trained in (("one", 10, 20), ("other", 12, 30)):
+        job(tmp_path, f"{variant}/seed0/benchmarks/selfplay/0001-shard0.tsv", played)
+        job(tmp_path, f"{variant}/seed0/benchmarks/train/0001.tsv", trained)
+        job(tmp_path, f"{variant}/seed0/benchmarks/measure.tsv", 4)
+        write_json(tmp_path / variant / "seed0/costs/selfplay/0001-shard0.json", {"seconds": played - 0.5}, COSTS, MADE)
+        write_json(tmp_path / variant / "seed0/costs/train/0001.json", {"seconds": trained - 1.5}, COSTS, MADE)
+    job(tmp_path, "seed0/benchmarks/match/one.tsv", 4)
+    table = cost(tmp_path, 60, 2).set_index("kind")
+    assert table.seconds.to_dict() == {
+        "self-play": 22, "training": 50, "matches": 4, "measuring against truth": 8, REST: 0,
+        STARTING: 4, WITHOUT_JOB: 36, WITHOUT_TRAINING: 30,
+    }  # fmt: skip
+
+
 def test_jobs_of_an_earlier_run_are_no_measurement(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ProbZeroError, match="jobs of 40 s at most"):
         cost(results, 20, 2)

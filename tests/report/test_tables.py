@@ -45,7 +45,7 @@ def test_metrics_tell_nothing_of_time_or_of_the_cache(tmp_path: Path) -> None:
     ("contents", "message"),
     [
         ([{"iteration": 1}], r"0\.json: learning_rate: expected a number of at least 0, found nothing"),
-        ([training(1, value_loss=float("nan"))], r"0\.json: expected a readable JSON file, found a number that is NaN"),
+        ([training(1, value_loss=float("nan"))], r"0\.json: expected readable JSON, found a number that is NaN"),
         ([training(1, value_loss=-0.5)], r"0\.json: value_loss: expected a number of at least 0, found -0\.5"),
         ([training(1) | {"steps": "many"}], r"0\.json: steps: .*found many"),
         ([[1, 2]], r"0\.json: expected an object, found list"),

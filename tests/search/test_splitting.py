@@ -13,7 +13,7 @@ from searching import FORMS, SYSTEMATIC, backend_of, searching
 from probzero import games
 from probzero.errors import ProbZeroError
 from probzero.random_keys import key, mix, uniform
-from probzero.search.splitting import SPLITTERS, multinomial, systematic
+from probzero.search.splitting import SPLITTERS, middle, multinomial, systematic
 
 shares = st.lists(st.floats(0, 1), min_size=1, max_size=12).filter(lambda row: sum(row) > 1e-6)
 
@@ -47,7 +47,14 @@ def test_multinomial_counts_add_up_and_respect_zero_shares(row: list[float], vol
     assert all(count == 0 for count, part in zip(counts, share[0].tolist(), strict=True) if part == 0)
 
 
-@pytest.mark.parametrize("name", list(SPLITTERS))
+def test_without_a_draw_counts_are_rounded_sums() -> None:
+    # Sums of the shares times 5: 0.35, 2.85, 2.85, 5; rounded 0, 3, 3, 5. A volume of 1 goes where ½ lies.
+    share = torch.tensor([[0.07, 0.5, 0.0, 0.43]] * 2, dtype=torch.float32)
+    for keys in (torch.tensor([1, 2]), torch.tensor([3, 4])):
+        assert middle(share, torch.tensor([5, 1]), keys, 0).tolist() == [[0, 3, 0, 2], [0, 1, 0, 0]]
+
+
+@pytest.mark.parametrize("name", sorted(SPLITTERS.keys() - {"middle"}))
 def test_mean_counts_are_proportional_to_the_shares(name: str) -> None:
     share = torch.tensor([[0.07, 0.5, 0.0, 0.43]], dtype=torch.float32).repeat(20_000, 1)
     counts = SPLITTERS[name](share, torch.full((20_000,), 5), torch.arange(20_000), key("mean")).double()
@@ -117,6 +124,6 @@ def test_a_further_scheme_works_in_the_tensor_form_and_is_refused_where_it_has_n
     # Four moves, 24 particles: the bucket of unexplored moves has all of the first 8, then the first move has the rest.
     assert alone("tensor", "first") == [18, 2, 2, 2]
     with pytest.raises(
-        ProbZeroError, match="expected one of systematic, multinomial, which the compiled form has, found first"
+        ProbZeroError, match="expected one of systematic, middle, multinomial, which the compiled form has, found first"
     ):
         alone("compiled", "first")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,7 +13,7 @@ import pytest
 import torch
 from oracles.slow_connect_four import SlowConnectFour
 from oracles.slow_othello import SlowOthello
-from sealed import MADE, rewrite_table
+from sealed import MADE
 
 from probzero import config, wdl
 from probzero.bits import popcount
@@ -19,11 +21,10 @@ from probzero.config import Search
 from probzero.errors import ProbZeroError
 from probzero.games import make
 from probzero.games.random_play import play_by_seed
-from probzero.learning.selfplay import GAMES
 from probzero.network.inference import Evaluation
 from probzero.search.build import SearchFactory
 from probzero.tables import write_csv
-from probzero.truth.blunders import count_blunders, read_games
+from probzero.truth.blunders import count_blunders
 from probzero.truth.ceiling import exact_samples, train_ceiling, without
 from probzero.truth.labels import Solver, keeps_result
 from probzero.truth.measures import calibration_table, kept_table
@@ -95,18 +96,39 @@ def test_evaluation_sets_survive_the_round_trip_and_damage_is_refused(positions:
     path = tmp_path / "positions.csv"
     write_csv(path, positions, KIND, MADE)
     pd.testing.assert_frame_equal(read_positions(path, GAME), positions.reset_index(drop=True), check_dtype=False)
-    spoiled = positions.copy()
-    spoiled.loc[3, "keeping"] = "a5"
-    write_csv(path, spoiled, KIND, MADE)
-    with pytest.raises(
-        ProbZeroError, match=r"positions.csv: line 5: column keeping: expected with losing, the legal moves"
-    ):
-        read_positions(path, GAME)
     write_csv(path, positions.drop(columns="result"), KIND, MADE)
     with pytest.raises(ProbZeroError, match=r"evaluation set: .*positions\.csv: column result: expected present"):
         read_positions(path, GAME)
     with pytest.raises(ProbZeroError, match="expected a file, found nothing"):
         read_positions(tmp_path / "none.csv", GAME)
+
+
+DECISIVE = "line {}: column result: expected 1 or 0 where a move loses the result, found -1"
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda table: {"keeping": "a5"}, "line 2: column keeping: expected with losing, the legal moves"),
+        (lambda table: {"keeping": table.losing, "losing": table.keeping}, "column keeping: expected with losing"),
+        (lambda table: {"phase": table.phase + 1}, "column phase: expected the phase of the position"),
+        (lambda table: {"result": 2}, "column result: expected 1, 0 or -1, found 2"),
+        (lambda table: {"result": -1}, DECISIVE),
+        (lambda table: {"result": -table.result}, DECISIVE),
+        (lambda table: {"decisive": 1 - table.decisive}, "column decisive: expected 1 if a move loses the result"),
+        (lambda table: {"losing": ""}, "line 2: column keeping: expected with losing, the legal moves"),
+    ],
+)
+def test_evaluation_sets_that_contradict_themselves_are_refused(
+    spoil: Callable[[pd.DataFrame], dict[str, Any]], message: str, positions: pd.DataFrame, tmp_path: Path
+) -> None:
+    """A move can only lose a result that is not lost yet: with all results turned round, decisive rows give it away."""
+    path = tmp_path / "positions.csv"
+    write_csv(path, positions.assign(**spoil(positions)), KIND, MADE)
+    first = int(((positions.result == 1) & (positions.decisive == 1)).argmax()) + 2
+    with pytest.raises(ProbZeroError) as refusal:
+        read_positions(path, GAME)
+    assert f"{path}: line " in str(refusal.value) and message.format(first) in str(refusal.value)
 
 
 @pytest.mark.parametrize(("wrong", "raw"), [(False, 1.0), (True, 0.0)])
@@ -236,18 +258,9 @@ def test_blunders_are_counted_as_plain_minimax_counts_them() -> None:
     assert counts["games_without_blunder"] == clean
 
 
-def test_games_without_an_opening_are_read_as_games_from_the_start(tmp_path: Path) -> None:
-    path = tmp_path / "shard.csv"
-    write_csv(path, pd.DataFrame({"game": [0, 1], "opening_moves": ["", "d3"], "moves": ["d3", "d2"]}), GAMES, MADE)
-    assert read_games([path]).opening_moves.tolist() == ["", "d3"]
-    assert count_blunders(GAME, read_games([path]), threads=1)["moves"] == 2
-    rewrite_table(path, lambda table: table.drop(columns="opening_moves"))
-    with pytest.raises(
-        ProbZeroError, match=r"shard\.csv: column opening_moves: expected present, found only game, moves"
-    ):
-        read_games([path])
-    with pytest.raises(ProbZeroError, match="expected a file, found nothing"):
-        read_games([tmp_path / "none.csv"])
+def test_games_without_an_opening_count_every_move() -> None:
+    games = pd.DataFrame({"opening_moves": ["", "d3"], "moves": ["d3", "d2"]})
+    assert count_blunders(GAME, games, threads=1)["moves"] == 2
 
 
 def test_a_recorded_illegal_move_is_refused() -> None:

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ import yaml
 
 from probzero import config, files
 from probzero.__main__ import main
+from probzero.report.same_files import differences
 
 ROOT = Path(__file__).parents[2]
 RULES = sorted((ROOT / "workflow" / "rules").glob("*.smk"))
@@ -27,10 +29,10 @@ SMOKE = ROOT / "config" / "smoke.yaml"
 RUN = Path("results") / "smoke"
 SEED = RUN / "seed0"
 TABLES = ["training", "selfplay", "costs", "ratings", "differences", "pairings", "model", "truth", "errors",
-          "calibration", "reliability", "perfect", "blunders", "efficiency"]  # fmt: skip
+          "calibration", "reliability", "perfect", "blunders", "efficiency", "certificates"]  # fmt: skip
 FIGURES = ["elo", "win_rates", "training", "selfplay", "costs", "truth", "errors", "reliability", "blunders"]
 PLAYERS = ["iteration-0000", "iteration-0002", "iteration-0004", "random", "greedy", "mobility", "perfect"]
-TRUTH = {"positions", "ceiling", "truth", "blunders"}
+TRUTH = {"positions", "ceiling", "truth", "blunders", "certify"}
 DEADLINE = 600  # seconds after which a run counts as hanging
 
 
@@ -93,9 +95,10 @@ def test_the_linter_has_nothing_to_say(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("scale", "expected"),
     [
-        ("smoke", {"selfplay": 4 * 2 + 1, "train": 4, "match": 3, "truth": 3 + 1}),
-        ("laptop", {"selfplay": 60 + 1, "train": 60, "match": 9, "truth": 9 + 1}),
-        ("paper", {"selfplay": 400 + 1, "train": 400, "match": 8, "truth": 8 + 1}),
+        ("smoke", {"selfplay": 4 * 2 + 1, "train": 4, "match": 3, "truth": 3 + 1, "certify": 3}),
+        ("laptop", {"selfplay": 60, "train": 60, "match": 9, "truth": 9 + 1, "certify": 9}),
+        ("paper", {"selfplay": 400 * 2 + 1, "train": 400, "match": 8, "truth": 8 + 1, "certify": 8}),
+        ("othello4", {"selfplay": 12 + 1, "train": 12, "match": 7, "truth": 7 + 1, "certify": 7}),
     ],
 )
 def test_every_scale_plans_all_its_jobs(scale: str, expected: dict[str, int], tmp_path: Path) -> None:
@@ -323,17 +326,20 @@ def test_a_run_that_was_killed_goes_on_to_the_same_bytes(finished: tuple[Path, s
             os.killpg(running.pid, signal.SIGKILL)
             running.wait()
     assert not (tmp_path / target).exists()
-    shown = snakemake(tmp_path, str(target), "--quiet", "host")
+    shown = snakemake(tmp_path, "--quiet", "host")
     assert shown.returncode == 0, shown.stdout
-    assert "rule init" not in shown.stdout  # what was done before the kill is kept
-    names = [
-        path.relative_to(tmp_path)
-        for kind in ("safetensors", "bin", "csv")
-        for path in (tmp_path / SEED).rglob(f"*.{kind}")
-    ]
-    assert len(names) == 3 + 3 + 4 + 4  # half-written files of the killed run are gone too
-    for name in names:
-        assert (tmp_path / name).read_bytes() == (finished[0] / name).read_bytes(), name
+    assert "rule init" not in shown.stdout and "rule report" in shown.stdout  # what was done before the kill is kept
+    found = differences(finished[0] / RUN, tmp_path / RUN)  # half-written files of the killed run are gone too
+    assert [name for name, wrong in found.items() if wrong] == []
+    names = {name.as_posix() for name in found}
+    assert {
+        "paper.pdf",
+        "seals/paper.pdf.json",
+        "seed0/tables/ratings.csv",
+        "seed0/tables/seals/ratings.csv.json",
+    } <= names
+    for folder, kind, count in (("checkpoints", "safetensors", 6), ("matches", "csv", 6), ("figures", "pdf", 8)):
+        assert len([name for name in names if fnmatch(name, f"seed0/{folder}/*.{kind}")]) == count
 
 
 @pytest.mark.smoke

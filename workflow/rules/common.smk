@@ -76,12 +76,14 @@ except ProbZeroError as error:
 
 # Without a solver there is no truth to measure against: the game is learned, played and rated all the same.
 SOLVABLE = CONFIG.game.entry.solvable(**CONFIG.game.options)
+# A fixed evaluation set is looked for beside the Snakefile, wherever results go.
+FIXED_SET = [os.path.join(workflow.basedir, CONFIG.truth.positions)] if CONFIG.truth.positions else []
 IN_PAPER = SOLVABLE and CONFIG.game.entry.in_paper
 NETWORKS = [f"iteration-{iteration:04}" for iteration in CONFIG.arena.checkpoints]
 ANCHORS = list(CONFIG.arena.anchors)
 LEARNING_TABLES = ["training", "selfplay", "costs"]
 TOURNAMENT_TABLES = ["ratings", "differences", "pairings", "model"]
-TRUTH_TABLES = ["truth", "efficiency", "errors", "calibration", "reliability", "perfect", "blunders"]
+TRUTH_TABLES = ["truth", "efficiency", "errors", "calibration", "reliability", "perfect", "blunders", "certificates"]
 TABLES = LEARNING_TABLES + TOURNAMENT_TABLES + (TRUTH_TABLES if SOLVABLE else [])
 FIGURES = ["elo", "win_rates", "training", "selfplay", "costs"]
 FIGURES += ["truth", "errors", "reliability", "blunders"] if SOLVABLE else []
@@ -109,12 +111,12 @@ def hold(path):
 
 
 def say_cost():
-    """Say how the cores' time of a whole run was spent, on this machine and without an environment made by conda."""
+    """Say how the cores' time of a whole run or study was spent, on this machine and without an environment made by conda."""
     if workflow.dag_settings.targets or BY_CONDA or not workflow.local_exec:
         return
     wall = time.time() - psutil.Process().create_time()
     shell(
-        "python -m probzero cost --run {RUN:q} --wall {wall} --cores {workflow.cores} --output {RUN:q}/cost.csv"
+        "python -m probzero cost --run {TOP:q} --wall {wall} --cores {workflow.cores} --output {TOP:q}/cost.csv"
         " || echo '(So what the workflow cost is not measured; the run itself is complete.)'"
     )
 

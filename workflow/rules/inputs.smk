@@ -87,6 +87,29 @@ def measured(kind):
     )
 
 
+def certified(player):
+    """Parameter: the budgets with which a checkpoint is certified, as arguments."""
+    chosen, last = CONFIG.certify, player == NETWORKS[-1]
+
+    def budgets(batches, raw=()):
+        return ",".join(map(str, [*raw, *(CONFIG.truth.particles * count for count in batches)]))
+
+    said = ["--particles", budgets(chosen.last_batches if last else chosen.batches, raw=[0])]
+    if last and chosen.won_phase:
+        said += ["--won", budgets(chosen.won_batches, raw=[0])]
+    if last and chosen.keys and chosen.batches:
+        said += ["--keyed", budgets(chosen.batches), "--keys", str(chosen.keys)]
+    return " ".join(said)
+
+
+def certified_leaves(player):
+    """The most leaves that the certificates of a checkpoint should take: on 5×5, searches from 40,000 positions."""
+    chosen, last = CONFIG.certify, player == NETWORKS[-1]
+    batches = sum(chosen.last_batches if last else chosen.batches)
+    batches += (sum(chosen.won_batches) * 4 + sum(chosen.batches) * chosen.keys) * last
+    return 40_000 * CONFIG.truth.particles * batches // 10  # of ten, nine are known from other positions
+
+
 def learned(wildcards, players):
     """The checkpoints of a job's variant, if it learns."""
     return checkpoints(wildcards, players) if STUDY.learns(wildcards.variant) else []

@@ -37,6 +37,7 @@ rule report:
         kept=measured("kept") if SOLVABLE else [],
         calibration=measured("calibration") if SOLVABLE else [],
         perfect=measured("perfect") if SOLVABLE else [],
+        certificates=(expand("<run>/seed{{seed}}/certificates/{player}.csv", player=NETWORKS) if SOLVABLE else []),
         blunders=(expand("<run>/seed{{seed}}/truth/blunders/{iteration}.json", iteration=WATCHED) if SOLVABLE else []),
     output:
         tables=expand("<run>/seed{{seed}}/tables/{table}.{kind}", table=TABLES, kind=["csv", "md"]),

@@ -1,5 +1,5 @@
-# A study: every variant learns with every seed at the same budget; all are measured on one evaluation set, of random play
-# alone so that none has positions of its own games, and in one tournament for each seed everybody meets the hubs.
+# A study: every variant learns with every seed at the same budget; all are measured on one evaluation set, a fixed one or
+# of random play, so that none has positions of its own games, and in one tournament for each seed everybody meets the hubs.
 CONTESTANTS = [*CONFIGS, *ANCHORS]
 STUDY_TABLES = ["curves", "final", "elo", "ablations", "accounting", "efficiency", "costs", "costs_to_reach"]
 STUDY_FIGURES = ["study_truth", "study_variants", "study_costs", "study_costs_variants", "study_ablations", "study_elo"]
@@ -42,6 +42,8 @@ rule study_configuration:
 
 
 rule study_positions:
+    input:
+        FIXED_SET,
     output:
         "<top>/positions.csv",
     log:
@@ -56,8 +58,10 @@ rule study_positions:
         runtime=minutes(),
     params:
         config=json.dumps({name: CONFIG.as_dict()[name] for name in ("experiment", "game", "truth")}),
+        made_of=["--fixed"] if FIXED_SET else [],
     shell:
-        "python -m probzero positions --config {params.config:q} --seed 0 --output {output:q} 2>&1 | tee {log:q}"
+        "python -m probzero positions --config {params.config:q} --seed 0 {params.made_of} {input:q}"
+        " --output {output:q} 2>&1 | tee {log:q}"
 
 
 rule measure:

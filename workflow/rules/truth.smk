@@ -1,13 +1,14 @@
 # Exact truth: an evaluation set solved to the end, and every network of the tournament measured against it.
-# One more shard of self-play, half-way through the run, from which no network learns.
-HELD_OUT = f"{(CONFIG.training.iterations + 1) // 2:04}/shard{CONFIG.selfplay.shards}"
+# Where no set is given: one more shard of self-play, half-way through the run, from which no network learns.
+HELD_OUT = {"iteration": (CONFIG.training.iterations + 1) // 2, "shard": CONFIG.selfplay.shards}
+HELD_OUT_DATASET = "<run>/seed{{seed}}/selfplay/{iteration:04}/shard{shard}.safetensors".format(**HELD_OUT)
 # The iterations whose self-play is searched for blunders: those that the networks of the tournament come from.
 WATCHED = sorted({f"{max(1, iteration):04}" for iteration in CONFIG.arena.checkpoints})
 
 
 rule positions:
     input:
-        f"<run>/seed{{seed}}/selfplay/{HELD_OUT}.safetensors",
+        FIXED_SET or HELD_OUT_DATASET,
     output:
         "<run>/seed{seed}/truth/positions.csv",
     log:
@@ -22,9 +23,12 @@ rule positions:
         runtime=minutes(),
     params:
         config=parts("experiment", "game", "truth"),
+        made_of=(
+            ["--fixed"] if FIXED_SET else [*(f"--{name}={number}" for name, number in HELD_OUT.items()), "--dataset"]
+        ),
     shell:
         "python -m probzero positions --config {params.config:q} --seed {wildcards.seed}"
-        " --dataset {input:q} --output {output:q} 2>&1 | tee {log:q}"
+        " {params.made_of} {input:q} --output {output:q} 2>&1 | tee {log:q}"
 
 
 rule ceiling:
@@ -71,10 +75,39 @@ rule truth:
         runtime=minutes(MEASURED),
     params:
         config=parts("experiment", "game", "search", "truth"),
+        whole=lambda wildcards: ["--curve"] if wildcards.player in NETWORKS[:-1] else [],
     shell:
         "python -m probzero truth --config {params.config:q} --seed {wildcards.seed} --name {wildcards.player}"
+        " {params.whole:q}"
         " --checkpoint {input.checkpoint:q} --positions {input.positions:q} --kept {output.kept:q}"
         " --calibration {output.calibration:q} --perfect {output.perfect:q} 2>&1 | tee {log:q}"
+
+
+rule certify:
+    input:
+        checkpoint=lambda wildcards: checkpoints(wildcards, [wildcards.player]),
+    output:
+        table="<run>/seed{seed}/certificates/{player}.csv",
+        certificate="<run>/seed{seed}/certificates/{player}.json.gz",
+    log:
+        "<run>/seed{seed}/logs/truth/certify-{player}.log",
+    benchmark:
+        "<run>/seed{seed}/benchmarks/truth/certify-{player}.tsv"
+    wildcard_constraints:
+        player="|".join(NETWORKS),
+    conda:
+        "../../environment.yml"
+    threads: CONFIG.truth.threads
+    resources:
+        mem_mb=2 * memory(CONFIG.truth.capacity),
+        runtime=lambda wildcards: minutes(certified_leaves(wildcards.player)),
+    params:
+        config=parts("experiment", "game", "search", "truth", "certify"),
+        budgets=lambda wildcards: certified(wildcards.player),
+    shell:
+        "python -m probzero certify {input.checkpoint:q} --config {params.config:q} --seed {wildcards.seed}"
+        " --name {wildcards.player} {params.budgets} --output {output.table:q} --certificate {output.certificate:q}"
+        " 2>&1 | tee {log:q}"
 
 
 rule blunders:
@@ -97,7 +130,7 @@ rule blunders:
         mem_mb=memory(),
         runtime=minutes(),
     params:
-        config=parts("game", "truth"),
+        config=parts("game", "selfplay", "truth"),
         folder=lambda wildcards, output: os.path.dirname(output[0]),
     shell:
         "python -m probzero blunders --config {params.config:q} --seed {wildcards.seed} --games {input:q}"

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
-import torch
 
 from probzero.arena.openings import Openings, random_openings
 from probzero.arena.players import Player
 from probzero.config import Config
 from probzero.games import make
 from probzero.games.base import Game
+from probzero.kinds import Array, plain
 from probzero.random_keys import key
 
 Named = tuple[str, Player]
@@ -34,27 +35,27 @@ def play_match(game: Game, openings: Openings, one: Named, other: Named, keys: t
     (if the game has one) and result for the first.
     """
     pairs, plies = openings.moves.shape
-    numbers = torch.arange(2 * pairs)
-    game_keys = torch.tensor([key(*keys, "match", one[0], other[0], int(number)) for number in numbers])
+    numbers = np.arange(2 * pairs)
+    game_keys = np.array([key(*keys, "match", one[0], other[0], int(number)) for number in numbers], np.int64)
     opening_turn = numbers % 2
-    states = torch.from_numpy(openings.states).repeat_interleave(2, dim=0)
+    states = openings.states.repeat(2, axis=0)
     states, played = play_out(game, states, opening_turn, (one[1], other[1]), game_keys)
     count = (played >= 0).sum(1)
-    view = torch.where((count + plies) % 2 == 0, 1, -1)  # the first is to move at even plies
+    view = np.where((count + plies) % 2 == 0, 1, -1)  # the first is to move at even plies
     ahead = (opening_turn == 0) == (plies % 2 == 0)
     table = {
         "first": [one[0] if yes else other[0] for yes in ahead.tolist()],
         "second": [other[0] if yes else one[0] for yes in ahead.tolist()],
         "opening": (numbers // 2).tolist(),
         "opening_moves": [game.move_names(openings.moves[number // 2]) for number in numbers.tolist()],
-        "moves": [game.move_names(row[row >= 0]) for row in played.numpy()],
+        "moves": [game.move_names(row[row >= 0]) for row in played],
         "plies": (count + plies).tolist(),
         **final_score(game, states, view),
     }
     return pd.DataFrame(table)
 
 
-def final_score(game: Game, states: torch.Tensor, view: torch.Tensor) -> dict[str, list[int]]:
+def final_score(game: Game, states: Array, view: Array) -> dict[str, list[int]]:
     """Return columns margin, if there is one, and result of finished games [G, words].
 
     They speak for the player to move where view [G] is 1, for the opponent where it is −1.
@@ -64,27 +65,27 @@ def final_score(game: Game, states: torch.Tensor, view: torch.Tensor) -> dict[st
 
 
 def play_out(
-    game: Game, states: torch.Tensor, opening_turn: torch.Tensor, players: tuple[Player, Player], keys: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor]:
+    game: Game, states: Array, opening_turn: Array, players: tuple[Player, Player], keys: Array
+) -> tuple[np.ndarray, np.ndarray]:
     """Play states [G, words] to their ends; opening_turn [G] says which of the two players moves first in each game.
 
     Returns the final states [G, words], seen by whoever would be to move, and the actions [G, plies], −1 after the end.
     """
-    states = states.clone()
+    states, opening_turn, keys = plain(states).copy(), plain(opening_turn), plain(keys)
     for player in players:
         player.begin(states, keys)
-    games = torch.arange(len(states))
-    moves: list[torch.Tensor] = []
+    games = np.arange(len(states))
+    moves: list[np.ndarray] = []
     going = games[~game.finished(states)]
     while len(going):
-        action = torch.full_like(games, -1)
+        action = np.full_like(games, -1)
         for side, player in enumerate(players):
             turn = going[(opening_turn[going] + len(moves)) % 2 == side]
             if len(turn):
-                action[turn] = player.choose(turn, len(moves))
+                action[turn] = plain(player.choose(turn, len(moves)))
         for player in players:
             player.observe(going, action[going])
         states[going] = game.play(states[going], action[going])
         moves.append(action)
         going = going[~game.finished(states[going])]
-    return states, torch.stack(moves, dim=1) if moves else games[:, None][:, :0]
+    return states, np.stack(moves, axis=1) if moves else games[:, None][:, :0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+CEILING = "ceiling"  # what the network trained on exact labels is called
 MATCHES = "matches"  # the kind of a record of games
 
 

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import torch
+import numpy as np
 
 from probzero.games.base import Game
+from probzero.kinds import Array, plain
 from probzero.random_keys import key, uniform
 
 # Whole numbers [n]: how good states [n, words], the opponent to move, are for us.
-Score = Callable[[Game, torch.Tensor], torch.Tensor]
+Score = Callable[[Game, Array], Array]
 
 
-def indifferent(game: Game, states: torch.Tensor) -> torch.Tensor:
+def indifferent(game: Game, states: Array) -> Array:
     """Every move is as good as another."""
     return states[:, 0] * 0
 
 
-def largest_margin(game: Game, states: torch.Tensor) -> torch.Tensor:
+def largest_margin(game: Game, states: Array) -> Array:
     return -game.margin(states)
 
 
-def fewest_replies(game: Game, states: torch.Tensor) -> torch.Tensor:
+def fewest_replies(game: Game, states: Array) -> Array:
     return -game.legal(states).sum(1)
 
 
@@ -35,10 +36,11 @@ class Follower:
     def __init__(self, game: Game) -> None:
         self.game = game
 
-    def begin(self, states: torch.Tensor, keys: torch.Tensor) -> None:
-        self.states, self.keys = states.clone(), keys.clone()
+    def begin(self, states: Array, keys: Array) -> None:
+        self.states, self.keys = plain(states).copy(), plain(keys).copy()
 
-    def observe(self, games: torch.Tensor, action: torch.Tensor) -> None:
+    def observe(self, games: Array, action: Array) -> None:
+        games, action = plain(games), plain(action)
         self.states[games] = self.game.play(self.states[games], action)
 
 
@@ -48,14 +50,15 @@ class OnePlyPlayer(Follower):
     def __init__(self, game: Game, score: Score) -> None:
         super().__init__(game)
         self.score = score
-        score(game, torch.from_numpy(game.start())[None])  # an error now if the game lacks what the score asks for
+        score(game, game.start()[None])  # an error now if the game lacks what the score asks for
 
-    def choose(self, games: torch.Tensor, ply: int) -> torch.Tensor:
+    def choose(self, games: Array, ply: int) -> Array:
+        games = plain(games)
         states = self.states[games]
         legal = self.game.legal(states)
-        row, action = legal.nonzero(as_tuple=True)
+        row, action = legal.nonzero()
         after = self.game.play(states[row], action)
         chance = uniform(self.keys[games][row] ^ key("tie", ply), action)  # below the step between whole scores
-        score = torch.full(legal.shape, -torch.inf, dtype=torch.float64)
-        score[row, action] = self.score(self.game, after).double() + chance
+        score = np.full(legal.shape, -np.inf)
+        score[row, action] = self.score(self.game, after) + chance
         return score.argmax(1)

@@ -14,11 +14,12 @@ import torch
 from probzero import games
 from probzero.benchmarks.rows import Row
 from probzero.config import Config
+from probzero.devices import resolve_device
 from probzero.games.base import Game
 from probzero.games.random_play import play_by_seed
 from probzero.learning import selfplay
 from probzero.learning.training import train
-from probzero.network.inference import Evaluator, resolve_device
+from probzero.network.inference import Evaluator
 from probzero.network.model import build
 from probzero.random_keys import key
 from probzero.search.base import GraphSearch
@@ -66,11 +67,10 @@ def parts_of(config: Config, evaluator: Evaluator) -> dict[str, list[tuple[Any, 
     }
 
 
-def played(config: Config, evaluator: Evaluator) -> dict[str, Any]:
+def played(config: Config, evaluator: Evaluator, iteration: int = 1, shard: int = 0) -> dict[str, Any]:
     """Return the metrics of one shard and what it cost."""
-    torch.set_num_threads(config.selfplay.threads)
-    shard = selfplay.play_shard(config, evaluator, seed=0, iteration=1, shard=0)
-    return {**shard.metrics, **shard.costs}
+    done = selfplay.play_shard(config, evaluator, seed=0, iteration=iteration, shard=shard)
+    return {**done.metrics, **done.costs}
 
 
 def components(config: Config) -> Iterator[Row]:
@@ -157,7 +157,7 @@ def per_node(config: Config) -> Iterator[Row]:
     evaluator = evaluator_of(config)
     metrics = played(config, evaluator)
     graph = Graph(choose_backend(evaluator.game, evaluator.device), 1, 1024, "bench")
-    arrays, edges = [value for value in vars(graph).values() if isinstance(value, torch.Tensor)], len(graph.edge_child)
+    arrays, edges = [value for value in vars(graph).values() if hasattr(value, "nbytes")], len(graph.edge_child)
     node = sum(value.nbytes / 1024 for value in arrays if len(value) == 1024)
     node += (graph.table.keys.nbytes + graph.table.slots.nbytes) / 1024
     per_edge = sum(value.nbytes / edges for value in arrays if len(value) == edges)

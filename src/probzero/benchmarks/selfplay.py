@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import torch
 
 from probzero.benchmarks.rows import speed
 from probzero.benchmarks.search import evaluator_of, random_positions
@@ -24,7 +23,6 @@ def measure(config: Config) -> dict[str, Any]:
     The raw speed is that of the evaluator alone, on positions of random play, in calls as large as the shard's were on
     average. Half of it is measured before the shard and half after, so that a drift of the machine shows in both.
     """
-    torch.set_num_threads(config.selfplay.threads)
     evaluator = evaluator_of(config)
     states = random_positions(evaluator.game, 4096, key(config.experiment, "bench", "positions"))
     expected = min(4096, max(16, config.selfplay.games * config.selfplay.particles // 2))
@@ -59,5 +57,5 @@ def raw_speed(evaluator: Evaluator, states: np.ndarray, call: int, seconds: floa
     """Return positions per second of the evaluator in calls of `call` positions, taken from states [n, W]."""
     states, game = np.resize(states, (call, states.shape[1])), evaluator.game
     moves = list_moves(game.legal(states), game.most_moves)
-    asked = [torch.from_numpy(part).to(evaluator.device) for part in (states, moves)]
+    asked = [evaluator.accept(part) for part in (states, moves)]
     return speed(lambda: evaluator(*asked), call, seconds)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from probzero import config, games
 from probzero.config import Config
+from probzero.errors import bad
 from probzero.origin import Origin
 
 if TYPE_CHECKING:
@@ -17,6 +18,13 @@ if TYPE_CHECKING:
 
 def add_config(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", required=True, metavar="FILE|JSON", help="a configuration file, or a JSON object")
+
+
+def add_checkpoint(parser: argparse.ArgumentParser) -> None:
+    """Add a network, and a configuration that is by default that of the run the network lies in."""
+    parser.add_argument("checkpoint", type=Path, metavar="CHECKPOINT", help="the network")
+    summary = "a configuration file, or a JSON object (default: config.json of the checkpoint's run)"
+    parser.add_argument("--config", metavar="FILE|JSON", help=summary)
 
 
 def add_seed(parser: argparse.ArgumentParser) -> None:
@@ -36,6 +44,26 @@ def add_imported(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--imported", action="store_true", help=summary)
 
 
+def add_trusted(parser: argparse.ArgumentParser) -> None:
+    summary = "read a TorchScript file too: it is a program, and reading runs it"
+    parser.add_argument("--trusted", action="store_true", help=summary)
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    """Parse whole numbers separated by commas."""
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected whole numbers separated by commas, found {text!r}") from None
+
+
+def check_budgets(option: str, budgets: Sequence[int], particles: int) -> None:
+    """Refuse budgets of a move that are not made of whole batches; 0 is the raw policy."""
+    for budget in budgets:
+        if budget < 0 or budget % particles or list(budgets).count(budget) > 1:
+            raise bad("arguments", f"--{option}", f"different multiples of {particles}, or 0", budget)
+
+
 def player(text: str) -> tuple[str, Path | None]:
     """Parse NAME=PATH, or NAME alone for a player that needs no file."""
     name, equals, path = text.partition("=")
@@ -52,5 +80,20 @@ def made(args: argparse.Namespace, settings: Config, needs: Collection[str]) -> 
 
 def load(args: argparse.Namespace, needs: Collection[str]) -> tuple[Config, Game]:
     """Return these parts of the configuration, the game among them, and its game."""
-    settings = config.load(args.config, needs)
+    settings = config.load(args.config or config_of(args.checkpoint), needs)
     return settings, games.make(settings.game.name, **settings.game.options)
+
+
+def config_of(checkpoint: Path) -> Path:
+    """Return the configuration of the run in whose folder seed<S>/checkpoints a network lies."""
+    found = checkpoint.resolve().parent.parent.parent / "config.json"
+    if not found.is_file():
+        raise bad(
+            "configuration", f"of {checkpoint}", f"a file {found.name} in the folder of its run, or --config", "neither"
+        )
+    return found
+
+
+def of_run(origin: Origin) -> dict[str, Any]:
+    """Return what the origin of a file that is read for this one must be."""
+    return {"seed": origin.seed, "settings": origin.settings}

@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from probzero.commands import arguments, progress
+from probzero.database.lookup import find
 from probzero.errors import bad
 from probzero.files import write_json
 from probzero.truth.blunders import BLUNDERS, count_blunders, read_games
 
-NEEDS = ("game", "truth")
+NEEDS = ("game", "selfplay", "truth")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,8 +31,9 @@ def run(args: argparse.Namespace) -> None:
         if not folder.name.isdecimal():
             raise bad("blunders", folder, "a folder named by its iteration", folder.name)
         iteration = int(folder.name)
-        games = read_games(shards, seed=args.seed, iteration=iteration, settings=made.settings)
-        counts = count_blunders(game, games, settings.truth.threads)
+        wanted: dict[str, Any] = {"seed": args.seed, "iteration": iteration, "settings": made.settings}
+        games = read_games(shards, game, settings.selfplay.games, **wanted)
+        counts = count_blunders(game, games, settings.truth.threads, find(game))
         counted = {"iteration": iteration, **counts}
         write_json(args.output / f"{folder.name}.json", counted, BLUNDERS, made.at(iteration))
         progress.report(f"blunders, iteration {iteration}", f"{counts['blunders_per_game']:.2f} a game of self-play")

@@ -7,7 +7,9 @@ import argparse
 import torch
 
 from probzero.commands import arguments, progress
+from probzero.database.lookup import find
 from probzero.files import METRICS, write_json
+from probzero.learning.training import check_finite
 from probzero.network.checkpoint import CheckpointInfo, save_checkpoint
 from probzero.random_keys import key
 from probzero.truth.ceiling import CEILING, train_ceiling
@@ -30,7 +32,8 @@ def run(args: argparse.Namespace) -> None:
     made = arguments.made(args, settings, NEEDS).about(CEILING)
     held_out = states_of(game, read_positions(args.positions, game, seed=args.seed, settings=made.settings))
     draws = key(settings.experiment, args.seed, "ceiling")
-    model, metrics = train_ceiling(game, settings, held_out, draws)
+    model, metrics = train_ceiling(game, settings, held_out, draws, find(game))
+    check_finite(CEILING, model.state_dict(), metrics)
     save_checkpoint(args.checkpoint, model, CheckpointInfo(made, game, settings.network))
     write_json(args.metrics, metrics, METRICS, made)
     progress.report(

@@ -13,8 +13,7 @@ from probzero.network.published import read_published
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, metavar="FILE", help="a state dict (.pth) or, if trusted, TorchScript (.pt)")
     arguments.add_path(parser, "--output", "where to write the checkpoint")
-    summary = "read a TorchScript file too: it is a program, and reading runs it"
-    parser.add_argument("--trusted", action="store_true", help=summary)
+    arguments.add_trusted(parser)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
-
-import torch
 
 from probzero import config, files, games
 from probzero.arena.match import play_matches
@@ -16,9 +13,10 @@ from probzero.arena.players import Player, SearchPlayer
 from probzero.arena.simple_players import SCORES, OnePlyPlayer
 from probzero.commands import arguments, progress
 from probzero.config import Config, Search
+from probzero.devices import resolve_device
 from probzero.errors import bad
-from probzero.network.checkpoint import load_checkpoint
-from probzero.network.inference import Evaluator, resolve_device
+from probzero.network.checkpoint import load_weights
+from probzero.network.inference import Evaluator
 from probzero.search.build import SearchFactory
 from probzero.tables import write_csv
 from probzero.truth.perfect import PerfectPlayer
@@ -45,7 +43,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     settings = config.load(args.config, NEEDS)
-    torch.set_num_threads(settings.arena.threads)
     own, made = dict(args.search), arguments.made(args, settings, NEEDS)
     player, *against = [
         (name, _player(settings, name, path, own.get(name), args)) for name, path in [args.player, *args.against]
@@ -64,11 +61,8 @@ def run(args: argparse.Namespace) -> None:
 
 def _own_search(text: str) -> tuple[str, Search]:
     name, _, source = text.partition("=")
-    try:
-        section = json.loads(source)
-    except json.JSONDecodeError as error:
-        raise argparse.ArgumentTypeError(f"expected NAME=JSON, found {text!r} ({error})") from None
-    return name, config.parse_part("search", section, f"--search {name}")
+    where = f"--search {name}"
+    return name, config.parse_part("search", files.parse_json(source.encode(), "search", where), where)
 
 
 def _learned(text: str) -> tuple[str, dict[str, str]]:
@@ -96,7 +90,7 @@ def _player(
         number = iteration_of(name)
         number = iteration_of_file(checkpoint) if number is None else number  # a variant's name tells of none
         wanted: dict[str, Any] = {"seed": args.seed, "iteration": number, "settings": learned}
-        network, _ = load_checkpoint(checkpoint, game, imported=args.imported, **wanted)
-        evaluator = Evaluator(network, game, resolve_device(arena.device))
+        network, _ = load_weights(checkpoint, game, imported=args.imported, **wanted)
+        evaluator = Evaluator(network, game, resolve_device(arena.device, arena.threads))
     factory = SearchFactory(game, evaluator, own or settings.search, arena.capacity, "arena.capacity")
     return SearchPlayer(factory, arena.particles, arena.batches)

@@ -8,21 +8,21 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import torch
 
 from probzero import config, files
 from probzero.arena.names import iteration_of_file
 from probzero.commands import arguments, progress
+from probzero.devices import resolve_device
 from probzero.errors import bad
-from probzero.network.checkpoint import load_checkpoint
-from probzero.network.inference import Evaluator, resolve_device
+from probzero.network.checkpoint import load_weights
+from probzero.network.inference import Evaluator
 from probzero.report.iteration_costs import collect_selfplay_costs, collect_training_costs
 from probzero.report.study.inputs import COSTS, MEASURED, WORK
 from probzero.report.tables import collect_selfplay, collect_training
 from probzero.search.build import SearchFactory
 from probzero.tables import write_csv
 from probzero.truth.measures import kept_table
-from probzero.truth.positions import read_positions
+from probzero.truth.positions import judged, read_positions
 
 NEEDS = (*config.LEARNED, "truth")
 FILES = {
@@ -49,19 +49,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     settings, game = arguments.load(args, NEEDS)
     truth = settings.truth
-    torch.set_num_threads(truth.threads)
     made = arguments.made(args, settings, NEEDS).about(args.variant)
     wanted: dict[str, Any] = {"seed": args.seed, "settings": made.settings}
     shared = {part: made.settings[part] for part in ("game", "truth")}  # by all variants
-    positions = read_positions(args.positions, game, settings=shared)
+    positions = judged(read_positions(args.positions, game, settings=shared), truth.curve_share)
     work = work_done(args.selfplay, args.training, **wanted)
     costs = costs_until(args.selfplay_costs, args.training_costs, **wanted)
     parts = []
     for path in args.checkpoints or [None]:
         evaluator, iteration = None, 0
         if path is not None:
-            model, info = load_checkpoint(path, game, iteration=iteration_of_file(path), **wanted)
-            evaluator, iteration = Evaluator(model, game, resolve_device(truth.device)), info.made.iteration or 0
+            model, info = load_weights(path, game, iteration=iteration_of_file(path), **wanted)
+            evaluator = Evaluator(model, game, resolve_device(truth.device, truth.threads))
+            iteration = info.made.iteration or 0
         for what, found in (("metrics", work), ("costs", costs)):
             if iteration not in found.index:
                 raise bad(

@@ -53,6 +53,7 @@ def files_of(settings: Config, folder: Path) -> dict[str, list[Path]]:
             kind: [folder / "truth" / name / f"{kind}.csv" for name in [*networks, truth.CEILING]]
             for kind in ("kept", "calibration", "perfect")
         },
+        "certificates": [folder / "certificates" / f"{name}.csv" for name in networks],
         "blunders": [folder / "truth" / "blunders" / f"{number:04}.json" for number in watched],
     }
 

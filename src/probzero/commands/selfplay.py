@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-import torch
-
 from probzero.commands import arguments, progress
+from probzero.devices import resolve_device
 from probzero.files import COSTS, METRICS, write_json
 from probzero.learning.dataset import write_samples
 from probzero.learning.selfplay import GAMES, play_shard
-from probzero.network.checkpoint import load_checkpoint
-from probzero.network.inference import Evaluator, resolve_device
+from probzero.network.checkpoint import load_weights
+from probzero.network.inference import Evaluator
 from probzero.tables import write_csv
 
 NEEDS = ("experiment", "game", "search", "selfplay", "targets")
@@ -32,11 +31,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     settings, game = arguments.load(args, NEEDS)
-    torch.set_num_threads(settings.selfplay.threads)
-    device = resolve_device(settings.selfplay.device)
+    device = resolve_device(settings.selfplay.device, settings.selfplay.threads)
     made = arguments.made(args, settings, NEEDS)
     playing = max(0, args.iteration - 1 - settings.selfplay.lag)
-    network, _ = load_checkpoint(args.checkpoint, game, seed=args.seed, iteration=playing, settings=made.settings)
+    network, _ = load_weights(args.checkpoint, game, seed=args.seed, iteration=playing, settings=made.settings)
     evaluator = Evaluator(network, game, device)
     shard = play_shard(settings, evaluator, args.seed, args.iteration, args.shard)
     write_samples(args.dataset, shard.samples, game, made)

@@ -13,13 +13,13 @@ import torch
 
 from probzero.commands import arguments, progress
 from probzero.config import LEARNED
+from probzero.devices import resolve_device
 from probzero.errors import bad
 from probzero.files import COSTS, METRICS, write_json
 from probzero.games.base import Game
 from probzero.learning.dataset import Samples, concatenate, merge, read_with_origin
-from probzero.learning.training import train
+from probzero.learning.training import check_finite, train
 from probzero.network.checkpoint import load_checkpoint, load_optimizer, save_checkpoint, save_optimizer
-from probzero.network.inference import resolve_device
 from probzero.origin import Origin
 from probzero.random_keys import key
 
@@ -53,6 +53,7 @@ def run(args: argparse.Namespace) -> None:
     began = time.perf_counter()
     state, metrics = train(model, state, window, settings.training, game, args.iteration, draws, device)
     seconds = time.perf_counter() - began
+    check_finite(f"iteration {args.iteration}", {**model.state_dict(), **state}, metrics)
     info = replace(info, made=made)
     save_checkpoint(args.new_checkpoint, model, info)
     save_optimizer(args.new_optimizer, model, state, info)

@@ -5,20 +5,19 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-import torch
-
-from probzero.arena.names import iteration_of
+from probzero.arena.names import CEILING, iteration_of
 from probzero.arena.players import SearchPlayer
 from probzero.commands import arguments, progress
-from probzero.network.checkpoint import load_checkpoint
-from probzero.network.inference import Evaluator, resolve_device
+from probzero.database.lookup import find
+from probzero.devices import resolve_device
+from probzero.network.checkpoint import load_weights
+from probzero.network.inference import Evaluator
 from probzero.random_keys import key
 from probzero.search.build import SearchFactory
 from probzero.tables import write_csv
-from probzero.truth.ceiling import CEILING
 from probzero.truth.measures import calibration_table, kept_table
 from probzero.truth.perfect import games_from_wins
-from probzero.truth.positions import read_positions
+from probzero.truth.positions import for_calibration, judged, read_positions
 
 NEEDS = ("experiment", "game", "search", "truth")
 
@@ -30,6 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_path(parser, "--checkpoint", "the network")
     arguments.add_imported(parser)
     arguments.add_path(parser, "--positions", "the evaluation set")
+    summary = "one of many checkpoints: meet one in truth.curve_share of a fixed set"
+    parser.add_argument("--curve", action="store_true", help=summary)
     arguments.add_path(parser, "--kept", "where to write how many moves keep the exact result")
     arguments.add_path(parser, "--calibration", "where to write how well its values are calibrated")
     arguments.add_path(parser, "--perfect", "where to write its games against the perfect player")
@@ -38,20 +39,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     settings, game = arguments.load(args, NEEDS)
     truth = settings.truth
-    torch.set_num_threads(truth.threads)
     made = arguments.made(args, settings, NEEDS).about(args.name)
     wanted: dict[str, Any] = {"seed": args.seed, "settings": made.settings}
     number, ceiling = iteration_of(args.name), CEILING if args.name == CEILING else None
     named = {"iteration": number, "subject": ceiling}
-    model, info = load_checkpoint(args.checkpoint, game, imported=args.imported, **named, **wanted)
-    evaluator = Evaluator(model, game, resolve_device(truth.device))
+    model, info = load_weights(args.checkpoint, game, imported=args.imported, **named, **wanted)
+    evaluator = Evaluator(model, game, resolve_device(truth.device, truth.threads))
     positions = read_positions(args.positions, game, **wanted)
     factory = SearchFactory(game, evaluator, settings.search, truth.capacity, "truth.capacity")
-    kept = kept_table(factory, evaluator, positions, truth, args.seed)
-    calibration = calibration_table(evaluator, game, positions)
+    kept = kept_table(factory, evaluator, judged(positions, truth.curve_share if args.curve else 1), truth, args.seed)
+    calibration = calibration_table(evaluator, game, for_calibration(positions))
     player = SearchPlayer(factory, truth.particles, truth.batches[-1])  # the largest budget plays
     openings = key(settings.experiment, args.seed, "perfect")
-    played = games_from_wins(game, player, truth.openings, truth.opening_plies, truth.games_from_start, openings)
+    played = games_from_wins(
+        game, player, truth.openings, truth.opening_plies, truth.games_from_start, openings, find(game)
+    )
     for kind, table in (("kept", kept), ("calibration", calibration), ("perfect", played)):
         write_csv(getattr(args, kind), table.assign(player=args.name), kind, made)
     shares = kept.groupby("particles")[["kept", "positions"]].sum()

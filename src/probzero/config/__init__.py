@@ -18,6 +18,7 @@ from probzero.config.reading import read
 from probzero.config.sections import (
     ANCHORS,
     Arena,
+    Certify,
     Distinct,
     Game,
     Line,
@@ -35,8 +36,8 @@ from probzero.config.wording import validated
 from probzero.errors import bad
 
 __all__ = [
-    "ANCHORS", "LEARNED", "OPTIONAL", "PARTS", "Arena", "Config", "Game", "Network", "Search", "SelfPlay", "Targets",
-    "Training", "Truth", "load", "parse", "parse_part", "parse_run", "read",
+    "ANCHORS", "LEARNED", "OPTIONAL", "PARTS", "Arena", "Certify", "Config", "Game", "Network", "Search", "SelfPlay",
+    "Targets", "Training", "Truth", "load", "parse", "parse_part", "parse_run", "read",
 ]  # fmt: skip
 
 
@@ -66,6 +67,7 @@ class Config(Section):
     training: Training
     arena: Arena
     truth: Truth
+    certify: Certify = Certify()
 
     @field_validator("*", mode="wrap")
     @classmethod

@@ -96,7 +96,9 @@ class Network(Section):
 class Search(Section):
     """The search of every move, in self-play and in all measurements."""
 
-    splitting: Literal["systematic", "multinomial"] = Field(description="how a node's particles are divided")
+    splitting: Literal["systematic", "middle", "multinomial"] = Field(
+        description="how a node's particles are divided; middle is systematic without a draw"
+    )
     temperature: float = Field(gt=0, le=100, description="τ of winner_prob")
     cache: bool = Field(description="share evaluations of equal positions between games")
     algorithm: Literal[tuple(ARMS)] = Field(  # type: ignore[valid-type]
@@ -251,5 +253,34 @@ class Truth(_SearchJob):
     openings: int = Field(ge=1, le=100_000, description="openings played against the perfect player")
     opening_plies: int = Field(ge=0, le=10_000, description="random plies of an opening")
     games_from_start: int = Field(ge=0, le=100_000, description="games against it from the start")
+    positions: Words = Field(
+        default="",
+        description="file of a fixed evaluation set, seen from the Snakefile's folder: moves are judged on it, "
+        "random play serves calibration alone; nothing: both on positions of random play and of self-play",
+    )
+    curve_share: int = Field(
+        default=1, ge=1, le=1000, description="checkpoints but the last meet one in this many of the fixed set"
+    )
     ceiling_per_stratum: int = Field(ge=1, le=1_000_000, description="labelled positions of each phase")
     ceiling_samples: int = Field(ge=10, le=1_000_000_000, description="samples the ceiling network sees in all")
+
+
+class Certify(Section):
+    """Exact best responses to the checkpoints of the tournament, for games that are solved; may be left out.
+
+    Every checkpoint is certified raw from the start. Particles, capacity and threads are those of `truth`."""
+
+    batches: Rising[Batches] = Field(default=(), description="simulation batches of further budgets, from the start")
+    last_batches: Rising[Batches] = Field(default=(), description="those of the last checkpoint, from the start")
+    won_batches: Rising[Batches] = Field(
+        default=(), description="those of the last checkpoint from every won position, beside raw"
+    )
+    won_phase: int = Field(
+        default=0, ge=0, le=1000, description="the won positions are those of at most this phase; 0: none"
+    )
+    keys: int = Field(
+        default=0,
+        ge=0,
+        le=64,
+        description="keys of random draws under which the last checkpoint is certified too, with `batches`",
+    )

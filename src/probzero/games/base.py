@@ -23,16 +23,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property, wraps
 from types import ModuleType
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import torch
 
 from probzero import templates
 from probzero.errors import bad
 from probzero.games.registry import GAMES, Entry
-
-Array = TypeVar("Array", np.ndarray, torch.Tensor)
+from probzero.kinds import Array, cast, count_up, is_tensor, like, plain, space
 
 
 class Shape(NamedTuple):
@@ -66,6 +64,8 @@ class Game(ABC):
     tensor_form: ClassVar[bool] = True  # whether the methods take torch tensors, as searches on GPUs need
 
     words: int  # of a state
+    word_bits: int = 64  # that a word uses at most
+    word_names: tuple[str, ...]  # what they are called as columns of a table
     shape: Shape
     most_moves: int  # no position has more legal moves
     ranks: int  # every rank is below
@@ -217,9 +217,9 @@ def _through_arrays(method: Callable[..., np.ndarray]) -> Callable[..., Any]:
 
     @wraps(method)
     def wrapped(game: Game, *given: Any) -> Any:
-        if not isinstance(given[0], torch.Tensor):
+        if not is_tensor(given[0]):
             return method(game, *given)
-        return torch.from_numpy(np.ascontiguousarray(method(game, *(part.numpy() for part in given))))
+        return like(np.ascontiguousarray(method(game, *map(plain, given))), given[0])
 
     return wrapped
 
@@ -228,9 +228,6 @@ def list_moves(legal: Array, most: int) -> Array:
     """Return the legal actions [n, most] of rows legal [n, A] by rising action.
 
     Each row is filled up with its first, and is all zeros if it has none."""
-    if isinstance(legal, torch.Tensor):
-        order = (~legal).to(torch.int8).sort(dim=1, stable=True).indices[:, :most]
-        real = torch.arange(order.shape[1], device=legal.device) < legal.sum(1, keepdim=True)
-        return torch.where(real, order, order[:, :1])
-    order = np.argsort(~legal, axis=1, kind="stable")[:, :most]
-    return np.where(np.arange(order.shape[1]) < legal.sum(1, keepdims=True), order, order[:, :1])
+    order = space(legal).argsort(cast(~legal, "int8"), axis=1, stable=True)[:, :most]
+    real = count_up(legal, order.shape[1]) < legal.sum(1, keepdims=True)
+    return space(legal).where(real, order, order[:, :1])

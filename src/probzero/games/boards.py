@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import torch
 
 from probzero.bits import pack, popcount, signed, unpack
 from probzero.errors import bad
 from probzero.games.base import Array, Game, Shape
+from probzero.kinds import cast, is_tensor, like
 
 OWN, OPP, EMPTY = "x", "o", "."  # in the notation
 
@@ -16,10 +16,11 @@ class TwoBoards(Game):
     """A game of discs on H×W squares. The state is (own, opp), seen by the player to move."""
 
     words = 2
+    word_names = ("own", "opp")
 
     def __init__(self, shape: Shape, **options: int) -> None:
         super().__init__(**options)
-        self.shape = shape
+        self.shape, self.word_bits = shape, shape.squares
         self.full = signed((1 << shape.squares) - 1)  # every square of the board
 
     def phase(self, states: Array) -> Array:
@@ -29,19 +30,17 @@ class TwoBoards(Game):
     def encode(self, states: Array) -> Array:
         """Return float32 planes [n, 2, H, W]: own discs, opposing discs."""
         bits, shape = unpack(states, self.shape.squares), (len(states), 2, self.shape.height, self.shape.width)
-        if isinstance(bits, torch.Tensor):
-            return bits.to(torch.float32).reshape(shape)
-        return bits.astype(np.float32).reshape(shape)
+        return cast(bits, "float32").reshape(shape)
 
     def decode(self, planes: np.ndarray) -> np.ndarray:
         return pack(planes.reshape(len(planes), 2, self.shape.squares) > 0)
 
     def turn(self, states: Array, k: Array) -> Array:
         bits = unpack(states, self.shape.squares)  # [n, 2, H·W]
-        if isinstance(bits, torch.Tensor):
-            source = torch.tensor(self.symmetries.squares, device=bits.device)[k][:, None].expand_as(bits)
-            return pack(bits.gather(2, source))
-        return pack(np.take_along_axis(bits, self.symmetries.squares[k][:, None], axis=2))
+        source = like(self.symmetries.squares.copy(), bits)[k][:, None]
+        if is_tensor(bits):
+            return pack(bits.gather(2, source.expand_as(bits)))
+        return pack(np.take_along_axis(bits, source, axis=2))
 
     def to_text(self, state: np.ndarray) -> str:
         """Return the rows from the first to the last, separated by /; x is the player to move, o the opponent."""

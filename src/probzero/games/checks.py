@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 
 from probzero import games
 from probzero.errors import ProbZeroError, bad
@@ -131,7 +130,11 @@ def _outcomes_are_at_the_end(game: Game, sample: Sample) -> None:
 
 
 def _tensor_form_agrees(game: Game, sample: Sample) -> None:
-    for name, (arguments, _, kind) in _calls(game, sample).items() if game.tensor_form else ():
+    if not game.tensor_form:
+        return
+    import torch  # here, because nothing else needs it
+
+    for name, (arguments, _, kind) in _calls(game, sample).items():
         found = getattr(game, name)(*map(torch.tensor, arguments))
         _need(game, str(found.dtype) == f"torch.{kind}", f"torch.{kind} from `{name}` of tensors", found.dtype)
         _same(game, found.numpy(), getattr(game, name)(*arguments), f"tensor form of `{name}` as the array form")

@@ -8,12 +8,12 @@ Only operators are used, so the same functions serve numpy arrays and torch tens
 from __future__ import annotations
 
 import numpy as np
-import torch
 
 from probzero.bits import unpack
 from probzero.games import symmetry
 from probzero.games.base import Array, Shape, Symmetries
 from probzero.games.boards import TwoBoards, frozen
+from probzero.kinds import space
 
 
 class ConnectFour(TwoBoards):
@@ -48,7 +48,7 @@ class ConnectFour(TwoBoards):
         for _ in range(self.height - 1):
             square = square << (self.width * ((square & held) != 0))  # one row up, if somebody is there
         after = opp, own | square
-        return torch.stack(after, dim=-1) if isinstance(states, torch.Tensor) else np.stack(after, axis=-1)
+        return space(states).stack(after, axis=-1)
 
     def outcome(self, states: Array) -> Array:
         return self._four(states[..., 1]) * -1

@@ -14,12 +14,12 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-import torch
 
 from probzero.bits import popcount, signed, unpack
 from probzero.games import symmetry
 from probzero.games.base import Array, Shape, Symmetries
 from probzero.games.boards import TwoBoards, frozen
+from probzero.kinds import is_tensor, space
 
 
 class Othello(TwoBoards):
@@ -50,14 +50,10 @@ class Othello(TwoBoards):
 
     def legal(self, states: Array) -> Array:
         own, opp = states[..., 0], states[..., 1]
-        if isinstance(states, torch.Tensor):
-            sides = torch.stack([own, opp])
-            mine, theirs = self.placements(sides, sides.flip(0))
-            must_pass = (mine == 0) & (theirs != 0)
-            return torch.cat([unpack(mine, self.squares) != 0, must_pass[..., None]], dim=-1)
-        mine, theirs = self.placements(own, opp), self.placements(opp, own)
+        xp = space(states)
+        mine, theirs = self.placements(xp.stack([own, opp]), xp.stack([opp, own]))
         must_pass = (mine == 0) & (theirs != 0)
-        return np.concatenate([unpack(mine, self.squares) != 0, must_pass[..., None]], axis=-1)
+        return xp.concatenate([unpack(mine, self.squares) != 0, must_pass[..., None]], axis=-1)
 
     def play(self, states: Array, actions: Array) -> Array:
         """Return the next states [n, 2].
@@ -72,7 +68,7 @@ class Othello(TwoBoards):
         from_above, from_below = reversed(self._runs(own, opp))
         turned = _union((up & from_above) | (down & from_below))
         after = opp & ~turned, own | square | turned
-        return torch.stack(after, dim=-1) if isinstance(states, torch.Tensor) else np.stack(after, axis=-1)
+        return space(states).stack(after, axis=-1)
 
     def outcome(self, states: Array) -> Array:
         margin = self.margin(states)
@@ -125,7 +121,7 @@ class Othello(TwoBoards):
 
     def _lines(self, like: Array) -> tuple[Array, Array, Array]:
         """Return shift and landing masks of the four lines, [4, 1, …], for boards shaped and placed like `like`."""
-        device = str(like.device) if isinstance(like, torch.Tensor) else None
+        device = str(like.device) if is_tensor(like) else None
         return _lines_for(self.lines, device, like.ndim)
 
 
@@ -139,6 +135,8 @@ def _lines_for(lines: tuple[tuple[int, int, int], ...], device: str | None, dime
     table = np.array(lines, dtype=np.int64).T.reshape(3, len(lines), *[1] * dimensions)
     if device is None:
         return tuple(table)
+    import torch
+
     return tuple(torch.tensor(table, device=device))
 
 

@@ -51,21 +51,32 @@ def sequences_of(game: Game, games: pd.DataFrame, where: object = "games") -> tu
     return whole, np.array([len(before) for before in openings], dtype=int)
 
 
-def check_results(game: Game, games: pd.DataFrame, where: object) -> None:
+def check_results(game: Game, games: pd.DataFrame, where: object, *, selfplay: bool = False) -> None:
     """Refuse records whose moves do not lead to a finished game with the result, the margin and the plies they tell.
 
-    `plies` counts all from the start, result and margin speak for who moved first."""
-    sequences, _ = sequences_of(game, games, where)
+    Result and margin speak for who moved first from the start, from which `plies` counts too. Those of `selfplay` have
+    no opening in `plies`, and where column `resigned` is 1 the player to move has given up a game that goes on."""
+    sequences, opening = sequences_of(game, games, where)
     final = replay(game, sequences, where).final
-    plies = np.array([len(sequence) for sequence in sequences], dtype=int)
-    view = np.where(plies % 2 == 0, 1, -1)  # who moved first is to move at even plies
-    told = {"plies": plies, "result": game.outcome(final) * view}
+    length = np.array([len(sequence) for sequence in sequences], dtype=int)
+    view = np.where(length % 2 == 0, 1, -1)  # who moved first is to move at even plies
+    resigned = games["resigned"].to_numpy() if selfplay else np.zeros(len(games), dtype=int)
+    goes_on = (~game.finished(final)).astype(int)
+    wrong = goes_on != resigned
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        found = "one that goes on" if goes_on[row] else "one that is finished"
+        expected = "a finished game" if resigned[row] == 0 else "resigned 1 for a game that goes on"
+        raise bad("games", f"{where}: line {row + 2}", expected, found)
+    told = {
+        "plies": length - opening if selfplay else length,
+        "result": np.where(resigned == 1, -1, game.outcome(final)) * view,
+    }
     if "margin" in games:
         told["margin"] = game.margin(final) * view
-    for name, values in {"finished": game.finished(final) == 0, **told}.items():
-        wrong = values if name == "finished" else games[name].to_numpy() != values
+    for name, values in told.items():
+        wrong = games[name].to_numpy() != values
         if wrong.any():
             row = int(np.argmax(wrong))
-            found = "one that goes on" if name == "finished" else games[name].iloc[row]
-            expected = "a finished game" if name == "finished" else f"{name} {values[row]}, as its moves say"
-            raise bad("games", f"{where}: line {row + 2}", expected, found)
+            expected = f"{name} {values[row]}, as its moves say"
+            raise bad("games", f"{where}: line {row + 2}", expected, games[name].iloc[row])

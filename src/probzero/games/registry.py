@@ -21,6 +21,9 @@ class Entry:
     longest_game: Callable[..., int]  # an upper bound on plies
     has_margin: bool = False  # whether games are won by a margin
     phase: str = "Phase"  # what `Game.phase` counts, for axes of figures
+    phase_column: str = "phase"  # the same, as a column of a table
+    # How many positions can be reached up to symmetry, and of one phase at most, where that is known.
+    reachable: Callable[..., tuple[int, int] | None] = lambda **options: None
     in_paper: bool = False  # whether the paper tells its rules, and so its runs
 
 
@@ -31,6 +34,8 @@ GAMES: dict[str, Entry] = {
         longest_game=lambda size: 2 * (size * size - 4),  # each placement can be preceded by at most one pass
         has_margin=True,
         phase="Discs on the board",
+        phase_column="discs",
+        reachable=lambda size: {4: (12_351, 3_565), 5: (361_701_112, 82_655_017)}.get(size),
         in_paper=True,
     ),
     "connect_four": Entry(
@@ -38,6 +43,7 @@ GAMES: dict[str, Entry] = {
         solvable=lambda width, height: width * height <= 25,
         longest_game=lambda width, height: width * height,
         phase="Discs on the board",
+        phase_column="discs",
     ),
 }
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import torch
-
 from probzero import wdl
 from probzero.config import Targets
 from probzero.games.base import list_moves
+from probzero.kinds import Array, cast, count_up, pick, plain, space
 from probzero.learning.dataset import Samples
 from probzero.learning.record import Position, as_array
 from probzero.search.base import GraphSearch
@@ -17,53 +16,55 @@ class PlayedMoves:
 
     def __init__(self, search: GraphSearch) -> None:
         self.game = search.graph.rules
-        self._slots = torch.arange(self.game.most_moves, device=search.graph.device)
         self.played: list[Position] = []
 
     def note(self, position: Position) -> None:
         self.played.append(position)
 
-    def samples(self, result: torch.Tensor, settings: Targets) -> Samples:
+    def samples(self, result: Array, settings: Targets) -> Samples:
         """Return a sample for every position noted."""
-        size, plies = len(result), len(self.played)
-        games, states = (torch.cat(part) for part in list(zip(*self.played, strict=True))[:2])
+        size, plies, xp = len(result), len(self.played), space(result)
+        games, states = (xp.concatenate(part) for part in list(zip(*self.played, strict=True))[:2])
         legal = self.game.legal(states)
-        moves, real = list_moves(legal, self.game.most_moves), self._slots < legal.sum(1, keepdim=True)
-        policy = torch.cat([self._shares(position) for position in self.played]).gather(1, moves) * real
-        ply = torch.cat([torch.full_like(position.games, number) for number, position in enumerate(self.played)])
-        outcome = wdl.from_result(torch.where(ply % 2 == 0, result[games], -result[games]))  # for the player to move
-        root = torch.zeros(plies, size, dtype=torch.float64, device=result.device)
+        moves = list_moves(legal, self.game.most_moves)
+        real = count_up(moves, self.game.most_moves) < legal.sum(1, keepdims=True)
+        policy = pick(xp.concatenate([self._shares(position) for position in self.played]), moves) * real
+        ply = xp.concatenate([position.games * 0 + number for number, position in enumerate(self.played)])
+        outcome = wdl.from_result(xp.where(ply % 2 == 0, result[games], -result[games]))  # for the player to move
+        root = xp.zeros((plies, size), dtype=xp.float64, device=result.device)
         for number, position in enumerate(self.played):
             root[number, position.games] = position.value
-        last = torch.bincount(games, minlength=size)  # [G] plies noted
-        nothing = torch.zeros_like(outcome)
+        last = xp.bincount(games, minlength=size)  # [G] plies noted
+        nothing = xp.zeros_like(outcome)
         columns = (
             policy,
             real,
             value_targets(settings, outcome, root, games, ply, last),
             nothing,
             nothing[:, 0],
-            torch.ones_like(outcome[:, 0]),
+            xp.ones_like(outcome[:, 0]),
         )
-        return Samples(states.cpu().numpy(), *(as_array(column) for column in columns))
+        return Samples(plain(states), *(as_array(column) for column in columns))
 
-    def _shares(self, position: Position) -> torch.Tensor:
+    def _shares(self, position: Position) -> Array:
         """Return the shares of visits [n, A] of a position's moves."""
         moves = position.moves
-        policy = torch.zeros(len(moves.weight), self.game.actions, dtype=torch.float64, device=moves.weight.device)
+        xp, rows = space(moves.weight), count_up(moves.weight, len(moves.weight))[:, None]
+        places = (rows * self.game.actions + moves.action).reshape(-1)
         # Rows are padded with an action of edge 0; adding their zero weight changes nothing.
-        policy.scatter_add_(1, moves.action, moves.weight)
-        return policy / policy.sum(1, keepdim=True)
+        policy = xp.bincount(places, moves.weight.reshape(-1), minlength=len(rows) * self.game.actions)
+        policy = policy.reshape(len(rows), self.game.actions)
+        return policy / policy.sum(1, keepdims=True)
 
 
 def value_targets(
     settings: Targets,
-    outcome: torch.Tensor,
-    root: torch.Tensor,
-    games: torch.Tensor,
-    ply: torch.Tensor,
-    last: torch.Tensor,
-) -> torch.Tensor:
+    outcome: Array,
+    root: Array,
+    games: Array,
+    ply: Array,
+    last: Array,
+) -> Array:
     """Return value targets [n, 3] of positions at `ply` [n] of games [n], whose outcomes are triples [n, 3].
 
     outcome  the game's
@@ -74,17 +75,17 @@ def value_targets(
     last [G] counts the plies of each game.
     """
 
-    def value_at(when: torch.Tensor, sign: int = 1) -> torch.Tensor:
-        return wdl.from_expectation(root[when, games].clamp(-1, 1) * sign).to(outcome.dtype)
+    def value_at(when: Array, sign: int = 1) -> Array:
+        return cast(wdl.from_expectation(root[when, games].clip(-1, 1) * sign), "float32")
 
-    def mixed() -> torch.Tensor:
+    def mixed() -> Array:
         return (1 - settings.root_share) * outcome + settings.root_share * value_at(ply)
 
-    def steps() -> torch.Tensor:
+    def steps() -> Array:
         later = ply + settings.steps
         there = later < last[games]
-        value = value_at(torch.where(there, later, ply), 1 if settings.steps % 2 == 0 else -1)
-        return torch.where(there[:, None], value, outcome)
+        value = value_at(space(ply).where(there, later, ply), 1 if settings.steps % 2 == 0 else -1)
+        return space(ply).where(there[:, None], value, outcome)
 
     kinds = {"outcome": lambda: outcome, "search": lambda: value_at(ply), "mixed": mixed, "steps": steps}
     return kinds[settings.value]()

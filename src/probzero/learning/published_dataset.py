@@ -3,6 +3,8 @@
 For a game with planes F·H·W and actions A:
 
     planes F·H·W | policy A | mask A | value 3 | reward 3 | valid 1 | weight 1        (110 in all on 5×5)
+
+Value and reward are loss, draw, win there: the order of `wdl` turned round, as in published networks.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ def export_samples(path: str | Path, samples: Samples, game: Game) -> None:
     """Write samples in the published form, whole or not at all."""
     moves = list_moves(game.legal(samples.states), samples.policy.shape[1])
     policy, mask = (by_action(column, moves, game.actions) for column in (samples.policy, samples.mask))
-    columns = (game.encode(samples.states), policy, mask, *samples.columns()[3:])
+    value, reward = wdl.flip(samples.value), wdl.flip(samples.reward)
+    columns = (game.encode(samples.states), policy, mask, value, reward, samples.valid, samples.weight)
     parts = zip(columns, _widths(game), strict=True)
     table = np.concatenate([column.reshape(len(samples), width) for column, width in parts], axis=1)
     with files.replacing(path) as temporary, temporary.open("wb") as out:
@@ -52,7 +55,7 @@ def import_samples(path: str | Path, game: Game) -> Samples:
     moves = list_moves(legal, widest)
     real = np.arange(widest) < legal.sum(1, keepdims=True)
     policy, mask = (np.take_along_axis(column, moves, axis=1) * real for column in (policy, mask))
-    samples = Samples(states, policy, mask, value, reward, valid[:, 0], weight[:, 0])
+    samples = Samples(states, policy, mask, wdl.flip(value), wdl.flip(reward), valid[:, 0], weight[:, 0])
     verify(samples, game, path)
     return samples
 

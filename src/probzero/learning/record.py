@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 import numpy as np
-import torch
 
 from probzero.config import Targets
+from probzero.kinds import Array, plain
 from probzero.learning.dataset import Samples
 from probzero.search.move_choice import Moves
 
@@ -15,11 +15,11 @@ from probzero.search.move_choice import Moves
 class Position(NamedTuple):
     """The positions of n games as they were searched, before a move is played."""
 
-    games: torch.Tensor  # [n]
-    states: torch.Tensor  # [n, W]
-    roots: torch.Tensor  # [n] their nodes
+    games: Array  # [n]
+    states: Array  # [n, W]
+    roots: Array  # [n] their nodes
     moves: Moves  # what the search says of the moves
-    value: torch.Tensor  # [n] the root's value
+    value: Array  # [n] the root's value
 
 
 class Record(Protocol):
@@ -28,9 +28,9 @@ class Record(Protocol):
     def note(self, position: Position) -> None:
         """Note positions that were searched."""
 
-    def samples(self, result: torch.Tensor, settings: Targets) -> Samples:
+    def samples(self, result: Array, settings: Targets) -> Samples:
         """Return the samples; result [G] (+1, 0, −1) is that of the player who moved first."""
 
 
-def as_array(column: torch.Tensor) -> np.ndarray:
-    return np.ascontiguousarray(column.cpu().numpy(), dtype=np.float32)
+def as_array(column: Array) -> np.ndarray:
+    return np.ascontiguousarray(plain(column), dtype=np.float32)

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import torch
 
 from probzero.config import Config, SelfPlay
 from probzero.errors import bad
 from probzero.games.base import Game
 from probzero.games.random_play import play_randomly
+from probzero.kinds import cast, count_up, like, plain, space
 from probzero.learning.dataset import Samples
 from probzero.learning.record import Position, Record
 from probzero.learning.resignation import Resignation
@@ -44,15 +44,13 @@ class Shard:
 def play_shard(config: Config, evaluator: Evaluator, seed: int, iteration: int, shard: int) -> Shard:
     """Play the shard's games to their ends."""
     counts = _Counts(evaluator)
-    settings, game, device = config.selfplay, evaluator.game, evaluator.device
-    game_key = torch.tensor(
-        [key(config.experiment, seed, iteration, "selfplay", shard, number) for number in range(settings.games)],
-        device=device,
-    )
-    opening = _openings(game, settings.random_plies, game_key)
+    settings, game = config.selfplay, evaluator.game
+    keys = [key(config.experiment, seed, iteration, "selfplay", shard, number) for number in range(settings.games)]
+    opening = _openings(game, settings.random_plies, np.array(keys))
     factory = SearchFactory(game, evaluator, config.search, settings.capacity, "selfplay.capacity")
-    search = factory.start(opening.states, game_key)
-    graph, games = search.graph, torch.arange(settings.games, device=device)
+    search = factory.start(opening.states, np.array(keys))
+    graph = search.graph
+    game_key, games = graph.game_key, count_up(graph.root, settings.games)
     resignation = Resignation(settings, game_key)
     record: Record = config.search.arm.record_class(search)
 
@@ -72,7 +70,7 @@ def play_shard(config: Config, evaluator: Evaluator, seed: int, iteration: int, 
         record.note(Position(going, graph.states(roots), roots, offered, value))
         action = sample(offered, game_key[going], ply, temperature_at(settings, ply), settings.exploration)
         search.advance(going, action)
-        made = torch.full_like(games, -1)
+        made = space(games).full_like(games, -1)
         made[going] = action
         moves.append(made)
         going = going[~game.finished(graph.states(graph.root[going]))]
@@ -80,7 +78,8 @@ def play_shard(config: Config, evaluator: Evaluator, seed: int, iteration: int, 
             break
     if not moves:
         raise bad("self-play", "selfplay.resign_below", "a value that lets games be played", settings.resign_below)
-    games_table, result = _games(game, graph, opening.moves, torch.stack(moves, dim=1), resignation)
+    games_table, result = _games(game, graph, opening.moves, plain(space(games).stack(moves, axis=1)), resignation)
+    result = like(result, games)
     samples = record.samples(result, config.targets)
     if not len(samples):
         expected = f"positions of which targets.least_moves ({config.targets.least_moves}) were explored"
@@ -138,44 +137,44 @@ def _sizes(search: GraphSearch) -> dict[str, int]:
 class _Opening(NamedTuple):
     """Where games begin, seen by the player to move."""
 
-    states: torch.Tensor  # [G, W]
-    moves: torch.Tensor  # [G, plies] actions, −1 after the last
+    states: np.ndarray  # [G, W]
+    moves: np.ndarray  # [G, plies] actions, −1 after the last
 
 
-def _openings(game: Game, most: int, game_key: torch.Tensor) -> _Opening:
+def _openings(game: Game, most: int, keys: np.ndarray) -> _Opening:
     """Play between 0 and `most` random plies in each game, as its key says, stopping short of a finished game."""
-    keys, actions = game_key.cpu(), torch.arange(game.actions)
-    wanted = (uniform(keys ^ key("random plies")) * (most + 1)).long().numpy()
+    actions = np.arange(game.actions)
+    wanted = cast(uniform(keys ^ key("random plies")) * (most + 1), "int64")
     played = play_randomly(
-        game, len(keys), most, lambda ply: uniform((keys ^ key("random ply", ply))[:, None], actions).numpy()
+        game, len(keys), most, lambda ply: uniform((keys ^ key("random ply", ply))[:, None], actions)
     )
     unfinished = ~game.finished(played.states.reshape(-1, game.words)).reshape(most + 1, -1)
     plies = np.minimum(wanted, unfinished.sum(0) - 1)
     states = played.states[plies, np.arange(len(keys))]
     moves = np.where(np.arange(most) < plies[:, None], played.action.T, -1)
-    return _Opening(*(torch.from_numpy(part).to(game_key.device) for part in (states, moves)))
+    return _Opening(states, moves)
 
 
 def _games(
-    game: Game, graph: Graph, opening: torch.Tensor, moves: torch.Tensor, resignation: Resignation
-) -> tuple[pd.DataFrame, torch.Tensor]:
+    game: Game, graph: Graph, opening: np.ndarray, moves: np.ndarray, resignation: Resignation
+) -> tuple[pd.DataFrame, np.ndarray]:
     """Return a row per game from the final roots and the moves [G, plies] (−1 after the end) of opening and game.
 
     Also returns the results [G], seen by the player who moved first after the opening.
     """
     before, after = (opening >= 0).sum(1), (moves >= 0).sum(1)
-    last = graph.states(graph.root)
+    last, resigned = plain(graph.states(graph.root)), plain(resignation.resigned)
     mover = 1 - 2 * (after % 2)  # +1: the player who moved first after the opening would be to move
-    result = torch.where(resignation.resigned, -1, game.outcome(last)) * mover
+    result = np.where(resigned, -1, game.outcome(last)) * mover
     began = 1 - 2 * (before % 2)  # +1: that player began the game; a pass is a ply, so players alternate
-    names = [[game.move_names(row[row >= 0]) for row in part.cpu().numpy()] for part in (opening, moves)]
+    names = [[game.move_names(row[row >= 0]) for row in part] for part in (opening, moves)]
     table = {
         "game": range(len(moves)),
         "opening_moves": names[0],
         "moves": names[1],
         "plies": after.tolist(),
         "result": (result * began).tolist(),
-        "resigned": resignation.resigned.long().tolist(),
+        "resigned": resigned.astype(int).tolist(),
     }
     if game.has_margin:
         table["margin"] = (game.margin(last) * mover * began).tolist()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.optim.adamw import adamw
 
 from probzero.config import Training
+from probzero.errors import bad
 from probzero.games.base import Game
 from probzero.learning.dataset import Samples, concatenate
 from probzero.learning.loss import Batch, agreements, losses
@@ -64,6 +65,14 @@ def train(
         **totals.means(),
     }
     return optimizer.state(), metrics
+
+
+def check_finite(where: str, tensors: Mapping[str, Tensor], metrics: Mapping[str, float]) -> None:
+    """Refuse what a training that diverged leaves behind, before any of it is written."""
+    finite = {name: bool(tensor.isfinite().all()) for name, tensor in tensors.items()}
+    for name, holds in {**finite, **{name: math.isfinite(number) for name, number in metrics.items()}}.items():
+        if not holds:
+            raise bad("training", f"{where}: {name}", "finite numbers", "NaN or infinity: it diverged")
 
 
 def learning_rate(settings: Training, iteration: int) -> float:

@@ -1,23 +1,31 @@
-"""Checkpoints: network weights and optimiser state in files that say what they are (see `tensor_files`)."""
+"""Checkpoints: network weights and optimiser state in files that say what they are (see `tensor_files`).
+
+Who plays reads `load_weights`, which needs no torch; who trains reads `load_checkpoint`.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from probzero import origin, tensor_files
 from probzero.config import Network, parse_part
 from probzero.errors import ProbZeroError, bad
 from probzero.games.base import Game
-from probzero.network.model import ProbZeroNet
+from probzero.network.weights import Weights, forms
 from probzero.origin import Origin
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from probzero.network.model import ProbZeroNet
+
 CHECKPOINT, OPTIMIZER = "checkpoint", "optimiser"
-OptimizerState = dict[str, Tensor]  # see `optimizer_shapes`; empty before the first step
+OptimizerState = dict[str, "Tensor"]  # see `optimizer_shapes`; empty before the first step
+Form = tuple[tuple[int, ...], type]
 
 
 @dataclass(frozen=True)
@@ -32,21 +40,33 @@ class CheckpointInfo:
 
 def save_checkpoint(path: str | Path, model: ProbZeroNet, info: CheckpointInfo) -> None:
     """Write the weights of `model`, whole or not at all; equal weights and info give equal bytes."""
-    _save(path, CHECKPOINT, model, model.state_dict(), info)
+    _save(path, CHECKPOINT, model, model.weights().arrays, info)
+
+
+def load_weights(
+    path: str | Path, game: Game | None = None, *, imported: bool = False, **wanted: Any
+) -> tuple[Weights, CheckpointInfo]:
+    """Return the network as arrays and what the file says of it; refuse anything unexpected.
+
+    A game that is given must be the checkpoint's; `wanted` is what its origin must be. An imported network, which is
+    of no run of ours, is refused unless the caller asks for such."""
+    arrays, info = _load(path, CHECKPOINT, game, wanted, imported)
+    _check(path, CHECKPOINT, arrays, forms(info.game.shape, info.network))
+    return Weights(info.game.shape, info.network, arrays), info
 
 
 def load_checkpoint(
     path: str | Path, game: Game | None = None, *, imported: bool = False, **wanted: Any
 ) -> tuple[ProbZeroNet, CheckpointInfo]:
-    """Return the network, in evaluation mode on the CPU, and what the file says of it; refuse anything unexpected.
+    """Return the same as a network of torch's, in evaluation mode on the processor."""
+    import torch
 
-    A game that is given must be the checkpoint's; `wanted` is what its origin must be. An imported network, which is
-    of no run of ours, is refused unless the caller asks for such."""
-    tensors, info = _load(path, CHECKPOINT, game, wanted, imported)
+    from probzero.network.model import ProbZeroNet
+
+    weights, info = load_weights(path, game, imported=imported, **wanted)
     with torch.device("meta"):
         model = ProbZeroNet(info.game.shape, info.network)
-    _check(path, CHECKPOINT, tensors, {name: _form(value) for name, value in model.state_dict().items()})
-    model.load_state_dict(tensors, assign=True)
+    model.load_state_dict({name: torch.tensor(array) for name, array in weights.arrays.items()}, assign=True)
     for parameter in model.parameters():
         parameter.requires_grad_(True)
     return model.eval(), info
@@ -54,44 +74,38 @@ def load_checkpoint(
 
 def save_optimizer(path: str | Path, model: ProbZeroNet, state: OptimizerState, info: CheckpointInfo) -> None:
     """Write the optimiser's state, whole or not at all."""
-    _save(path, OPTIMIZER, model, state, info)
+    _save(path, OPTIMIZER, model, {name: tensor.detach().cpu().numpy() for name, tensor in state.items()}, info)
 
 
 def load_optimizer(path: str | Path, model: ProbZeroNet, **wanted: Any) -> tuple[OptimizerState, CheckpointInfo]:
     """Return the optimiser's state, which must fit `model`, and what the file says of it."""
-    tensors, info = _load(path, OPTIMIZER, None, wanted)
+    import torch
+
+    arrays, info = _load(path, OPTIMIZER, None, wanted)
     _same_network(path, OPTIMIZER, model, info)
-    if tensors:
-        _check(path, OPTIMIZER, tensors, optimizer_shapes(model))
-    return tensors, info
-
-
-Form = tuple[tuple[int, ...], torch.dtype]
+    if arrays:
+        _check(path, OPTIMIZER, arrays, optimizer_shapes(model))
+    return {name: torch.tensor(array) for name, array in arrays.items()}, info
 
 
 def optimizer_shapes(model: ProbZeroNet) -> dict[str, Form]:
     """Return shape and type of the state's entries: the step, and two moments for each parameter."""
-    shapes: dict[str, Form] = {"step": ((), torch.float32)}
+    shapes: dict[str, Form] = {"step": ((), np.float32)}
     for name, parameter in model.named_parameters():
         for moment in ("first", "second"):
-            shapes[f"{moment}.{name}"] = (tuple(parameter.shape), torch.float32)
+            shapes[f"{moment}.{name}"] = (tuple(parameter.shape), np.float32)
     return shapes
 
 
-def _form(tensor: Tensor) -> Form:
-    return tuple(tensor.shape), tensor.dtype
-
-
-def _save(path: str | Path, kind: str, model: ProbZeroNet, tensors: dict[str, Tensor], info: CheckpointInfo) -> None:
+def _save(path: str | Path, kind: str, model: ProbZeroNet, arrays: tensor_files.Arrays, info: CheckpointInfo) -> None:
     _same_network(path, kind, model, info)
-    arrays = {name: tensor.detach().cpu().numpy() for name, tensor in tensors.items()}
     extra = {"network": info.network.model_dump()} | ({"imported": info.imported} if info.imported else {})
     tensor_files.save(path, kind, arrays, info.game, info.made, extra)
 
 
 def _load(
     path: str | Path, kind: str, game: Game | None, wanted: dict[str, Any], imported: bool = False
-) -> tuple[dict[str, Tensor], CheckpointInfo]:
+) -> tuple[dict[str, np.ndarray], CheckpointInfo]:
     file = tensor_files.load(path, kind, game)
     elsewhere = file.extra.get("imported")
     if elsewhere is None:
@@ -105,16 +119,14 @@ def _load(
         network = parse_part("network", file.extra.get("network"), str(path))
     except ProbZeroError:
         raise bad(kind, f"{path}: network", "the settings of a network", file.extra.get("network")) from None
-    tensors = {name: torch.from_numpy(array.copy()) for name, array in file.arrays.items()}
-    return tensors, CheckpointInfo(file.made, file.game, network, elsewhere)
+    return file.arrays, CheckpointInfo(file.made, file.game, network, elsewhere)
 
 
-def _check(path: str | Path, kind: str, tensors: dict[str, Tensor], expected: dict[str, Form]) -> None:
-    """Refuse tensors that are not exactly those expected, or not finite."""
-    forms = {name: (shape, torch.empty(0, dtype=dtype).numpy().dtype) for name, (shape, dtype) in expected.items()}
-    tensor_files.check_arrays(path, kind, {name: tensor.numpy() for name, tensor in tensors.items()}, forms)
-    for name, tensor in tensors.items():
-        if not tensor.isfinite().all():
+def _check(path: str | Path, kind: str, arrays: tensor_files.Arrays, expected: dict[str, Form]) -> None:
+    """Refuse arrays that are not exactly those expected, or not finite."""
+    tensor_files.check_arrays(path, kind, arrays, expected)
+    for name, array in arrays.items():
+        if not np.isfinite(array).all():
             raise bad(kind, f"{path}: {name}", "finite numbers", "NaN or infinity")
 
 

@@ -14,7 +14,6 @@ Inside, activations are [H·W, B, C] (square, position, channel): every layer is
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -24,9 +23,9 @@ from torch import Tensor, nn
 from probzero import wdl
 from probzero.config import Network
 from probzero.games.base import Shape
-from probzero.network import values, winograd
-
-HEAD_CHANNELS = 32
+from probzero.network.compiled.trunk import Trunk
+from probzero.network.convolution import Convolution
+from probzero.network.weights import EPSILON, HEAD_CHANNELS, Weights, value_outputs
 
 
 class Outputs(NamedTuple):
@@ -35,28 +34,11 @@ class Outputs(NamedTuple):
     reward: Tensor | None  # [B, 3] logits in the order of `wdl`
 
 
-class Convolution(nn.Module):
-    """3×3 convolution of whole boards, [H·W, B, I] → [H·W, B, O], zeros around the board; see `winograd`.
-
-    It has no bias: the batch norm that follows has one.
-    """
-
-    def __init__(self, shape: Shape, inputs: int, outputs: int) -> None:
-        super().__init__()
-        self.height, self.width = shape.height, shape.width
-        self.weight = nn.Parameter(torch.empty(outputs, inputs, winograd.TAPS, winograd.TAPS))
-        nn.init.kaiming_uniform_(self.weight, a=math.sqrt(5))
-
-    def forward(self, x: Tensor) -> Tensor:
-        squares, batch, inputs = x.shape
-        evaluate, _, interpolate = winograd.tensors(self.height, self.width, x.device, x.dtype)
-        values = (evaluate @ x.view(squares, -1)).view(-1, batch, inputs)
-        products = values @ winograd.transform_kernels(self.weight, self.height, self.width)
-        return (interpolate @ products.view(len(products), -1)).view(squares, batch, -1)
-
-
 class Norm(nn.BatchNorm1d):
     """Batch norm of each channel, then + skip if there is one, then ReLU; everything [H·W, B, C]."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__(channels, eps=EPSILON)
 
     def forward(self, x: Tensor, skip: Tensor | None = None) -> Tensor:
         # In place on the norm's own output: on a view of it, autograd would copy the whole tensor back and forth.
@@ -109,23 +91,47 @@ class ProbZeroNet(nn.Module):
         features = HEAD_CHANNELS * shape.squares
         actions, hidden = shape.actions, config.policy_hidden
         self.policy = Perceptron(features, hidden, actions) if hidden else nn.Linear(features, actions)
-        self.value = Perceptron(features, channels, values.outputs(config))
+        self.value = Perceptron(features, channels, value_outputs(config))
         self.reward = Perceptron(features, channels, wdl.SIZE) if config.reward else None
 
     @property
     def channels(self) -> int:
         return self.config.channels
 
+    def weights(self) -> Weights:
+        """Return copies of all parameters and running statistics as arrays."""
+        arrays = {name: value.detach().cpu().numpy().copy() for name, value in self.state_dict().items()}
+        return Weights(self.shape, self.config, arrays)
+
     def forward(self, planes: Tensor) -> Outputs:
         """Return the logits of the positions with planes [B, F, H, W] (float32)."""
-        x = planes.flatten(2).permute(2, 0, 1).contiguous()
-        x = self.stem_norm(self.stem(x))
-        for block in self.blocks:
-            x = block(x)
+        x = self._compiled_trunk(planes) if self._compiles(planes) else self._trunk(planes)
         policy, value, *reward = split_heads(self.heads_norm(self.heads(x)))
         return Outputs(
             self.policy(policy), self.value(value), self.reward(*reward) if self.reward is not None else None
         )
+
+    def _trunk(self, planes: Tensor) -> Tensor:
+        """Return the last block's output [H·W, B, C]."""
+        x = planes.flatten(2).permute(2, 0, 1).contiguous()
+        x = self.stem_norm(self.stem(x))
+        for block in self.blocks:
+            x = block(x)
+        return x
+
+    def _compiles(self, planes: Tensor) -> bool:
+        """Return whether the trunk has a compiled form here: training float32 parameters on a processor."""
+        there = planes.device.type == "cpu" and planes.dtype == self.stem.weight.dtype == torch.float32
+        return there and self.training and len(self.blocks) > 0 and len(planes) > 0 and not planes.requires_grad
+
+    def _compiled_trunk(self, planes: Tensor) -> Tensor:
+        convolutions, norms = [self.stem], [self.stem_norm]
+        for block in self.blocks:
+            convolutions += [block.first, block.second]
+            norms += [block.first_norm, block.second_norm]
+        weights = [convolution.weight for convolution in convolutions]
+        scales, shifts = [norm.weight for norm in norms], [norm.bias for norm in norms]
+        return Trunk.apply(planes, norms, *weights, *scales, *shifts)
 
 
 def split_heads(x: Tensor) -> Tensor:

@@ -14,12 +14,6 @@ import torch
 from torch import Tensor
 
 from probzero import wdl
-from probzero.config import Network
-
-
-def outputs(network: Network) -> int:
-    """Return how many numbers the value head gives."""
-    return {"wdl": wdl.SIZE, "support": network.support}[network.value]
 
 
 def to_wdl(kind: str, output: Tensor) -> Tensor:

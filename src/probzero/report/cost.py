@@ -17,7 +17,8 @@ from probzero.errors import bad
 from probzero.files import COSTS
 from probzero.report.tables import read_metrics
 
-KINDS = {"selfplay": "self-play", "train": "training", "match": "matches", "truth": "measuring against truth"}
+MEASURING = "measuring against truth"
+KINDS = {"selfplay": "self-play", "train": "training", "match": "matches", "truth": MEASURING, "measure": MEASURING}
 REST = "all other jobs"
 STARTING = "starting up self-play and training"
 WITHOUT_JOB = "a core without a job"
@@ -25,24 +26,24 @@ WITHOUT_TRAINING = "the run without a training job"
 
 
 def cost(results: Path, wall: float, cores: int) -> pd.DataFrame:
-    """Return how the cores' time of a finished run was spent: kind, jobs, seconds, share.
+    """Return how the cores' time of a finished run or study was spent: kind, jobs, seconds, share.
 
     Shares are of the cores' time; that of the last row is of the run's time.
     Fails if the jobs took more time than there was: then some are of an earlier run that this one went on from.
     """
     spent: dict[str, list[float]] = {name: [] for name in (*KINDS.values(), REST)}
-    chains: dict[str, float] = {}
+    chains: dict[Path, float] = {}  # by folder of a seed
     for path in sorted(results.rglob("benchmarks/**/*.tsv")):
-        parts = path.relative_to(results).parts
-        kind = KINDS.get(parts[parts.index("benchmarks") + 1], REST)
+        folder = next(parent for parent in path.parents if parent.name == "benchmarks")
+        kind = KINDS.get(path.relative_to(folder).with_suffix("").parts[0], REST)
         spent[kind].append(_seconds(path))
         if kind == KINDS["train"]:  # of one seed, one after another
-            chains[parts[0]] = chains.get(parts[0], 0.0) + spent[kind][-1]
+            chains[folder] = chains.get(folder, 0.0) + spent[kind][-1]
     jobs = sum(map(sum, spent.values()))
     available = wall * cores
     if not 0 < jobs <= available:
         raise bad("cost", results, f"jobs of {available:.0f} s at most ({cores} cores, {wall:.0f} s)", f"{jobs:.0f} s")
-    worked = sum(read_metrics(path, ["seconds"], COSTS)["seconds"] for path in results.glob("seed*/costs/*/*.json"))
+    worked = sum(read_metrics(path, ["seconds"], COSTS)["seconds"] for path in results.glob("**/seed*/costs/*/*.json"))
     starting = max(0.0, sum(spent["self-play"]) + sum(spent["training"]) - worked)
     rows = [(name, len(seconds), sum(seconds)) for name, seconds in spent.items()]
     rows += [(STARTING, 0, starting), (WITHOUT_JOB, 0, available - jobs)]

@@ -17,7 +17,7 @@ from probzero.study import Study
 
 OF_SEED = ("tables/*", "figures/*", "matches/*")
 OF_STUDY = ("positions.csv", "tables/*", "figures/*")
-IF_THERE = ("paper.pdf", "cost.csv", "cost.md", "seed*/checkpoints/ceiling.safetensors")
+IF_THERE = ("paper.pdf", "cost.csv", "cost.md", "seed*/checkpoints/ceiling.safetensors", "published/*")
 CHECKPOINTS_OF_STUDY = 18_000_000  # bytes: see docs/files.md
 
 
@@ -63,9 +63,12 @@ def read_record(path: Path) -> Config | Study:
 
 def _of_run(settings: Config) -> Iterator[str]:
     """Yield what every seed of a run must have left: one that lacks a checkpoint of the tournament is not finished."""
-    solvable = settings.game.entry.solvable(**settings.game.options)
+    last = f"certificates/iteration-{settings.arena.checkpoints[-1]:04}.json.gz"
+    measured = (
+        ("truth/**/*", "certificates/*.csv", last) if settings.game.entry.solvable(**settings.game.options) else ()
+    )
     for seed in settings.seeds:
-        yield from (f"seed{seed}/{pattern}" for pattern in (*OF_SEED, *(["truth/**/*"] if solvable else [])))
+        yield from (f"seed{seed}/{pattern}" for pattern in (*OF_SEED, *measured))
         yield from (f"seed{seed}/{_checkpoint(iteration)}" for iteration in settings.arena.checkpoints)
 
 

@@ -13,6 +13,7 @@ from scipy.stats import norm
 
 from probzero.origin import Origin
 from probzero.report import style
+from probzero.report.certificates import certificate_summary, read_certificates
 from probzero.report.tables import PHASES_PER_BAND
 from probzero.report.tournament import wilson
 from probzero.report.truth_inputs import CALIBRATION, KEPT, PERFECT, collect, collect_blunders
@@ -33,6 +34,7 @@ def truth_tables(files: Mapping[str, Sequence[Path]], selfplay: pd.DataFrame, **
         for kind, columns in (("kept", KEPT), ("calibration", CALIBRATION))
     )
     perfect = collect(files["perfect"], PERFECT, "perfect", may_be_empty=True, **wanted)  # no opening may be won
+    certificates = read_certificates(files["certificates"], **wanted)
     summary = kept_summary(kept, selfplay, [])
     learned = summary[(summary["source"] == ALL) & (summary["player"] != CEILING)]
     return {
@@ -43,6 +45,7 @@ def truth_tables(files: Mapping[str, Sequence[Path]], selfplay: pd.DataFrame, **
         "reliability": reliability(calibration, f"iteration-{kept['iteration'].max():04}"),
         "perfect": perfect_summary(perfect),
         "blunders": collect_blunders(files["blunders"], **wanted),
+        "certificates": certificate_summary(certificates),
     }
 
 

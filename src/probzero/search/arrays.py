@@ -7,21 +7,20 @@ from math import prod
 from typing import NamedTuple
 
 import numpy as np
-import torch
 
 LARGE = 1 << 20  # bytes from which on an array has memory of its own
 
 
-def paged_zeros(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+def paged_zeros(*shape: int, dtype: str = "float32") -> np.ndarray:
     """Return zeros of that shape in a processor's memory; a page of a large array takes some when it is first touched.
 
-    torch.zeros writes all of it, though a graph rarely fills its capacity; so does any allocator that hands out memory
-    used before. Memory mapped anew is zero without being written.
+    An allocator that hands out memory used before writes all of it, though a graph rarely fills its capacity. Memory
+    mapped anew is zero without being written.
     """
-    if prod(shape) * dtype.itemsize < LARGE:
-        return torch.zeros(*shape, dtype=dtype)
-    numbers = np.dtype(str(dtype).removeprefix("torch."))
-    return torch.from_numpy(np.frombuffer(mmap.mmap(-1, prod(shape) * numbers.itemsize), numbers).reshape(shape))
+    numbers = np.dtype(dtype)
+    if prod(shape) * numbers.itemsize < LARGE:
+        return np.zeros(shape, numbers)
+    return np.frombuffer(mmap.mmap(-1, prod(shape) * numbers.itemsize), numbers).reshape(shape)
 
 
 class GraphArrays(NamedTuple):

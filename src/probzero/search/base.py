@@ -5,15 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-import torch
-from scipy.special import gammaincinv
-
 from probzero.config import Search
-from probzero.network.inference import Evaluation
+from probzero.kinds import Array, cast, count_up, like, plain, space
+from probzero.network.evaluation import Evaluation
 from probzero.random_keys import key, uniform
 from probzero.search.evaluation import Evaluate
 from probzero.search.graph import Graph
-from probzero.search.move_choice import Moves
+from probzero.search.move_choice import TINY, Moves
 
 if TYPE_CHECKING:
     from probzero.search.backends.base import Leaves
@@ -29,50 +27,52 @@ class GraphSearch(ABC):
         self.evaluate = evaluate
         self.settings = settings
         self.leaf_evaluations = 0  # leaves that needed an evaluation, from the cache or the network
-        self.spent = torch.zeros(graph.games, dtype=torch.int64, device=graph.device)  # [G] those of a move, if counted
+        self.spent = graph.backend.zeros(graph.games, dtype="int64")  # [G] those of a move, if counted
 
     @abstractmethod
-    def simulate(self, roots: torch.Tensor, particles: torch.Tensor, salt: int) -> None:
+    def simulate(self, roots: Array, particles: Array, salt: int) -> None:
         """One simulation batch: particles [n] from the open roots [n] down, evaluation of the leaves, backup."""
 
     @abstractmethod
-    def moves(self, games: torch.Tensor) -> Moves:
+    def moves(self, games: Array) -> Moves:
         """Return what the search says of the moves at the roots of games [n]."""
 
     @abstractmethod
-    def value(self, games: torch.Tensor) -> torch.Tensor:
+    def value(self, games: Array) -> Array:
         """Return chance of a win − chance of a loss [n] for the player to move at the roots of games [n]."""
 
-    def start(self, games: torch.Tensor, states: torch.Tensor) -> None:
+    def start(self, games: Array, states: Array) -> None:
         """Make states [n, W] the roots of games [n] and evaluate them."""
         self.graph.enter_roots(states, games)
         self.evaluate_roots(games)
 
-    def evaluate_roots(self, games: torch.Tensor) -> None:
+    def evaluate_roots(self, games: Array) -> None:
         roots = self.graph.root[games]
         self._evaluate(roots[~self.graph.evaluated[roots]])
 
-    def advance(self, games: torch.Tensor, action: torch.Tensor) -> None:
+    def advance(self, games: Array, action: Array) -> None:
         """Play a legal action [n] in each of games [n]: the child becomes the root, its graph is kept if so set."""
         self.evaluate_roots(games)
         self.graph.root[games] = self.graph.child_of(self.graph.root[games], action)
         if not self.settings.reuse:
             self.graph.restart(games)
 
-    def add_noise(self, games: torch.Tensor, share: float, concentration: float, ply: int) -> None:
+    def add_noise(self, games: Array, share: float, concentration: float, ply: int) -> None:
         """Mix Dirichlet noise into the priors of the roots of games [n]: P ← (1 − share)·P + share·noise."""
         self.evaluate_roots(games)
+        from scipy.special import gammaincinv  # here, because it takes a while to import and evaluation has no noise
+
         edges = self.graph.edges_of(self.graph.root[games])
-        slots = torch.arange(edges.index.shape[1], device=self.graph.device)
-        drawn = uniform((self.graph.game_key[games] ^ key("noise", ply))[:, None], slots).cpu().numpy()
+        slots = count_up(edges.index, edges.index.shape[1])
+        drawn = plain(uniform((self.graph.game_key[games] ^ key("noise", ply))[:, None], slots))
         # A Dirichlet draw is gamma draws normalised; a gamma draw is its distribution's quantile of a uniform one.
-        gamma = torch.from_numpy(gammaincinv(concentration, drawn)).to(self.graph.device) * edges.real
-        total = gamma.sum(1, keepdim=True)
-        noise = torch.where(total > 0, gamma / total, edges.real / edges.real.sum(1, keepdim=True))
-        mixed = (1 - share) * self.graph.edge_policy[edges.index] + share * noise.float()
+        gamma = like(gammaincinv(concentration, drawn), edges.index) * edges.real
+        total, even = gamma.sum(1, keepdims=True), edges.real / edges.real.sum(1, keepdims=True)
+        noise = space(gamma).where(total > 0, gamma / total.clip(min=TINY), even)
+        mixed = (1 - share) * self.graph.edge_policy[edges.index] + share * cast(noise, "float32")
         self.graph.edge_policy[edges.index[edges.real]] = mixed[edges.real]
 
-    def run(self, games: torch.Tensor, particles: int, batches: int, step: int) -> None:
+    def run(self, games: Array, particles: int, batches: int, step: int) -> None:
         """Search games [n] with `batches` simulation batches; `step` numbers the call within each game.
 
         If the budget counts leaves, a game is searched until particles × batches of them were evaluated.
@@ -80,21 +80,21 @@ class GraphSearch(ABC):
         self.spent[games] = 0
         self.evaluate_roots(games)
         leaves = self.settings.budget == "leaves"
-        roots, sent = self.graph.root[games], torch.full_like(games, particles)
+        roots, sent = self.graph.root[games], space(games).full_like(games, particles)
         for batch in range(batches * SIMULATIONS_PER_LEAF if leaves else batches):
-            closed = self.graph.closed.index_select(0, roots)
+            closed = self.graph.closed[roots]
             if closed.any():
                 roots, sent, games = roots[~closed], sent[~closed], games[~closed]  # nothing is left to explore there
             if leaves:
                 left = particles * batches - self.spent[games]
                 going = (left > 0) | (batch == 0)  # one simulation at least
                 roots, games = roots[going], games[going]
-                sent = left[going].clamp(1, particles)
+                sent = left[going].clip(1, particles)
             if not len(roots):
                 return
             self.simulate(roots, sent, key("split", step, batch))
 
-    def _evaluate(self, nodes: torch.Tensor) -> None:
+    def _evaluate(self, nodes: Array) -> None:
         """Give distinct new nodes [n] their values: the true outcome at terminals, an estimate elsewhere."""
         if not len(nodes):
             return
@@ -105,7 +105,7 @@ class GraphSearch(ABC):
             return
         self.leaf_evaluations += count
         if self.settings.budget == "leaves":
-            self.spent.index_add_(0, graph.game(leaves.nodes), torch.ones_like(leaves.nodes))
+            self.spent += space(leaves.nodes).bincount(graph.game(leaves.nodes), minlength=graph.games)
         graph.backend.expand(graph, leaves, self.estimate(leaves))
         if not graph.transpositions:
             graph.scopes += leaves.total  # one for each child

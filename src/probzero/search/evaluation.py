@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import torch
-
 from probzero import wdl
-from probzero.network.inference import Evaluation
+from probzero.kinds import Array
+from probzero.network.evaluation import Evaluation
 from probzero.search.key_table import KeyTable
 
 if TYPE_CHECKING:
     from probzero.search.backends.base import Backend
 
 # States [n, W] and their legal moves [n, K], each row filled up with its first; priors come by listed move.
-Evaluate = Callable[[torch.Tensor, torch.Tensor], Evaluation]
+Evaluate = Callable[[Array, Array], Evaluation]
 
 
 class CachedEvaluation:
@@ -32,7 +31,7 @@ class CachedEvaluation:
         self.value = backend.zeros(capacity, wdl.SIZE)
         self.reward = backend.zeros(capacity, wdl.SIZE)
 
-    def __call__(self, states: torch.Tensor, moves: torch.Tensor) -> Evaluation:
+    def __call__(self, states: Array, moves: Array) -> Evaluation:
         if len(states) > self.table.capacity:
             return self.evaluate(states, moves)
         if self.table.count + len(states) > self.table.capacity:
@@ -41,7 +40,7 @@ class CachedEvaluation:
         entries, added = self.table.insert(states, self.backend.hash_rows(states))
         stored = (self.prior, self.value, self.reward)
         if len(added):
-            fresh = self.evaluate(states.index_select(0, added), moves.index_select(0, added))
+            fresh = self.evaluate(states[added], moves[added])
             for store, column in zip(stored, fresh, strict=True):
                 store[held : self.table.count] = column  # rows were added in the order of entries
-        return Evaluation(*(store.index_select(0, entries) for store in stored))
+        return Evaluation(*(store[entries] for store in stored))

@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import torch
-
+from probzero.kinds import Array, count_up, plain, space
 from probzero.random_keys import mix
 from probzero.search.arrays import GraphArrays
 from probzero.search.key_table import KeyTable
@@ -32,10 +31,10 @@ NO_EDGE = 0  # belongs to no node and stands for absent edges: never explored, o
 class Edges:
     """The edges of n nodes, padded to K columns."""
 
-    index: torch.Tensor  # [n, K] into the graph's edge arrays; NO_EDGE where not real
-    real: torch.Tensor  # [n, K] bool
-    child: torch.Tensor  # [n, K] the node a move leads to, explored or not
-    explored: torch.Tensor  # [n, K] bool
+    index: Array  # [n, K] into the graph's edge arrays; NO_EDGE where not real
+    real: Array  # [n, K] bool
+    child: Array  # [n, K] the node a move leads to, explored or not
+    explored: Array  # [n, K] bool
 
 
 class Graph:
@@ -57,41 +56,41 @@ class Graph:
         self.games = games
         self.scopes = 1  # rounds of scopes that were handed out, G in each
         self.table = KeyTable(backend, capacity, game.words + 1, setting)  # [M, W + 1] keys: state, scope
-        self.key = backend.zeros(capacity, dtype=torch.int64)  # [M] hash of game and position
-        self.rank = backend.zeros(capacity, dtype=torch.int16)  # [M] orders a game's nodes; see the rules
-        self.evaluated = backend.zeros(capacity, dtype=torch.bool)  # [M]
-        self.closed = backend.zeros(capacity, dtype=torch.bool)  # [M] terminal or exhausted
-        self.visits = backend.zeros(capacity, dtype=torch.int32)  # [M] particles that came through
-        self.volume = backend.zeros(capacity, dtype=torch.int32)  # [M] particles waiting; 0 between batches
-        self.first_edge = backend.zeros(capacity, dtype=torch.int64)  # [M]
-        self.edge_count = backend.zeros(capacity, dtype=torch.int64)  # [M] legal moves; 0 at terminals
-        self.first_parent = backend.zeros(capacity, dtype=torch.int64)  # [M] where the list of moves to here begins
+        self.key = backend.zeros(capacity, dtype="int64")  # [M] hash of game and position
+        self.rank = backend.zeros(capacity, dtype="int16")  # [M] orders a game's nodes; see the rules
+        self.evaluated = backend.zeros(capacity, dtype="bool")  # [M]
+        self.closed = backend.zeros(capacity, dtype="bool")  # [M] terminal or exhausted
+        self.visits = backend.zeros(capacity, dtype="int32")  # [M] particles that came through
+        self.volume = backend.zeros(capacity, dtype="int32")  # [M] particles waiting; 0 between batches
+        self.first_edge = backend.zeros(capacity, dtype="int64")  # [M]
+        self.edge_count = backend.zeros(capacity, dtype="int64")  # [M] legal moves; 0 at terminals
+        self.first_parent = backend.zeros(capacity, dtype="int64")  # [M] where the list of moves to here begins
         self.search = backend.zeros(capacity, 2, 3)  # [M, 2, 3] value_search, value_target
         self.net = backend.zeros(capacity, 2, 3)  # [M, 2, 3] value_net, reward_net
-        self.edge_child = backend.zeros(edges, dtype=torch.int64)  # [E] child; ~child while unexplored
+        self.edge_child = backend.zeros(edges, dtype="int64")  # [E] child; ~child while unexplored
         self.edge_policy = backend.zeros(edges)  # [E] policy_search
-        self.edge_action = backend.zeros(edges, dtype=torch.int16)  # [E]
-        self.edge_visits = backend.zeros(edges, dtype=torch.int32)  # [E] particles that took the move
-        self.next_parent = backend.zeros(edges, dtype=torch.int64)  # [E] the next of the moves to the same child
+        self.edge_action = backend.zeros(edges, dtype="int16")  # [E]
+        self.edge_visits = backend.zeros(edges, dtype="int32")  # [E] particles that took the move
+        self.next_parent = backend.zeros(edges, dtype="int64")  # [E] the next of the moves to the same child
         self.edge_child[NO_EDGE] = ~0
         self.edges = 1
-        self.root = backend.zeros(games, dtype=torch.int64)  # [G]
-        self.game_key = backend.zeros(games, dtype=torch.int64)  # [G] root of the game's randomness
-        self._slots = torch.arange(game.most_moves, device=device)
-        self.scratch = backend.zeros(capacity, dtype=torch.int64)  # [M] of use within one call only
-        self.rank_heads = torch.full((game.ranks,), -1, device=device)  # [ranks] −1 between calls
+        self.root = backend.zeros(games, dtype="int64")  # [G]
+        self.game_key = backend.zeros(games, dtype="int64")  # [G] root of the game's randomness
+        self._slots = count_up(self.root, game.most_moves)
+        self.scratch = backend.zeros(capacity, dtype="int64")  # [M] of use within one call only
+        self.rank_heads = backend.zeros(game.ranks, dtype="int64") - 1  # [ranks] −1 between calls
 
     @cached_property
     def arrays(self) -> GraphArrays:
         """Return the same memory for compiled loops."""
-        tensors: dict[str, torch.Tensor] = {**vars(self), "keys": self.table.keys, "slots": self.table.slots}
-        return GraphArrays(*(tensors[name].numpy() for name in GraphArrays._fields))
+        arrays = {**vars(self), "keys": self.table.keys, "slots": self.table.slots}
+        return GraphArrays(*(plain(arrays[name]) for name in GraphArrays._fields))
 
-    def states(self, nodes: torch.Tensor) -> torch.Tensor:
+    def states(self, nodes: Array) -> Array:
         """Return the states [n, W] of nodes [n]."""
         return self.table.keys[nodes, : self.rules.words]
 
-    def game(self, nodes: torch.Tensor) -> torch.Tensor:
+    def game(self, nodes: Array) -> Array:
         """Return the games [n] that nodes [n] belong to."""
         return self.table.keys[nodes, self.rules.words] % self.games
 
@@ -99,27 +98,28 @@ class Graph:
     def nodes(self) -> int:
         return self.table.count
 
-    def enter_roots(self, states: torch.Tensor, games: torch.Tensor) -> None:
+    def enter_roots(self, states: Array, games: Array) -> None:
         """Make states [n, W] the roots of games [n], in the games' own scopes."""
         self.root[games] = self.enter(states, games, self.game_key[games])
 
-    def restart(self, games: torch.Tensor) -> None:
+    def restart(self, games: Array) -> None:
         """Give games [n] new roots at the positions of the old ones, in a new scope: nothing found so far is kept."""
         roots = self.root[games]
         scope = games + self.games * self.scopes
         self.scopes += 1
         self.root[games] = self.enter(self.states(roots), scope, mix(self.key[roots], self.game_key[games]))
 
-    def enter(self, states: torch.Tensor, scope: torch.Tensor, salt: torch.Tensor) -> torch.Tensor:
+    def enter(self, states: Array, scope: Array, salt: Array) -> Array:
         """Return the nodes [n] of states [n, W] in scopes [n], making those that are new.
 
         `salt` [n] tells nodes apart for the random draws, which must not depend on what other games are in flight."""
-        hashes = self.backend.hash_rows(torch.cat([states, salt[:, None]], dim=1))
-        nodes, added = self.table.insert(torch.cat([states, scope[:, None]], dim=1), hashes)
+        join = space(states).concatenate
+        hashes = self.backend.hash_rows(join([states, salt[:, None]], axis=1))
+        nodes, added = self.table.insert(join([states, scope[:, None]], axis=1), hashes)
         self.key[nodes[added]] = hashes[added]
         return nodes
 
-    def edges_of(self, nodes: torch.Tensor) -> Edges:
+    def edges_of(self, nodes: Array) -> Edges:
         """Return the edges of nodes [n] side by side; K is the largest number of them."""
         counts = self.edge_count[nodes]
         slots = self._slots[: int(counts.max()) if len(nodes) else 0]
@@ -128,17 +128,17 @@ class Graph:
         child = self.edge_child[index]
         return Edges(index, real, child ^ (child >> 63), child >= 0)  # the middle term undoes ~
 
-    def distinct(self, nodes: torch.Tensor) -> torch.Tensor:
+    def distinct(self, nodes: Array) -> Array:
         """Return nodes [n] without repetitions, in an order that does not matter to any result."""
-        rows = torch.arange(len(nodes), device=self.device)
+        rows = count_up(nodes, len(nodes))
         self.scratch[nodes] = rows
         return nodes[self.scratch[nodes] == rows]
 
-    def child_of(self, nodes: torch.Tensor, action: torch.Tensor) -> torch.Tensor:
+    def child_of(self, nodes: Array, action: Array) -> Array:
         """Return the child [n] that a legal action [n] leads to from evaluated nodes [n], explored or not."""
         edges = self.edges_of(nodes)
         return edges.child[(self.edge_action[edges.index] == action[:, None]) & edges.real]
 
-    def weights(self, edges: Edges, temperature: float) -> torch.Tensor:
+    def weights(self, edges: Edges, temperature: float) -> Array:
         """Return winner_prob [n, K] over the explored ones of the edges of n nodes; 0 elsewhere."""
         return self.backend.winner_prob(self.search[edges.child, self.VALUE], edges.explored, temperature)

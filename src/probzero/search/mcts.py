@@ -7,13 +7,13 @@ results are added. Simulations of one game follow one another, as AlphaZero's do
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import ClassVar
 
-import torch
-
 from probzero import wdl
 from probzero.config import Search
+from probzero.kinds import Array, cast, plain
 from probzero.search.arrays import ResultArrays, Scoring
 from probzero.search.base import GraphSearch
 from probzero.search.evaluation import Evaluate
@@ -28,15 +28,14 @@ class MctsSearch(GraphSearch):
 
     def __init__(self, graph: Graph, evaluate: Evaluate, settings: Search) -> None:
         super().__init__(graph, evaluate, settings)
-        device = graph.device
-        self.edge_value = graph.backend.zeros(len(graph.edge_child), dtype=torch.float64)  # [E] W, for the mover
-        self.low = torch.full((graph.games,), torch.inf, dtype=torch.float64, device=device)  # [G] least Q of a search
-        self.high = torch.full((graph.games,), -torch.inf, dtype=torch.float64, device=device)  # [G] and greatest
+        self.edge_value = graph.backend.zeros(len(graph.edge_child), dtype="float64")  # [E] W, for the mover
+        self.low = graph.backend.zeros(graph.games, dtype="float64") + math.inf  # [G] least Q of a search
+        self.high = graph.backend.zeros(graph.games, dtype="float64") - math.inf  # [G] and greatest
 
     @cached_property
     def arrays(self) -> ResultArrays:
         """Return the same memory for compiled loops."""
-        return ResultArrays(self.edge_value.numpy(), self.low.numpy(), self.high.numpy())
+        return ResultArrays(plain(self.edge_value), plain(self.low), plain(self.high))
 
     @cached_property
     def scoring(self) -> Scoring:
@@ -50,29 +49,29 @@ class MctsSearch(GraphSearch):
             untried_first=settings.unvisited == "first",
         )
 
-    def run(self, games: torch.Tensor, particles: int, batches: int, step: int) -> None:
+    def run(self, games: Array, particles: int, batches: int, step: int) -> None:
         """Search games [n] with particles × batches simulations, one after another."""
-        self.low[games], self.high[games] = torch.inf, -torch.inf
+        self.low[games], self.high[games] = math.inf, -math.inf
         super().run(games, 1, particles * batches, step)
 
-    def simulate(self, roots: torch.Tensor, particles: torch.Tensor, salt: int) -> None:
+    def simulate(self, roots: Array, particles: Array, salt: int) -> None:
         backend = self.graph.backend
         paths = backend.select(self, roots)
         self._evaluate(paths.leaves[~self.graph.evaluated[paths.leaves]])
-        result = wdl.expectation(self.graph.search[paths.leaves, Graph.VALUE]).double()
+        result = cast(wdl.expectation(self.graph.search[paths.leaves, Graph.VALUE]), "float64")
         backend.add_results(self, paths, result)
 
-    def moves(self, games: torch.Tensor) -> Moves:
+    def moves(self, games: Array) -> Moves:
         """Return the roots' moves, weighted by visits."""
         edges = self.graph.edges_of(self.graph.root[games])
-        visits = self.graph.edge_visits[edges.index].double()
-        return Moves(self.graph.edge_action[edges.index].long(), visits > 0, visits)
+        visits = cast(self.graph.edge_visits[edges.index], "float64")
+        return Moves(cast(self.graph.edge_action[edges.index], "int64"), visits > 0, visits)
 
-    def value(self, games: torch.Tensor) -> torch.Tensor:
+    def value(self, games: Array) -> Array:
         """Return the mean result [n] of all simulations through the roots."""
         edges = self.graph.edges_of(self.graph.root[games])
         visits = self.graph.edge_visits[edges.index].sum(1)
-        return self.edge_value[edges.index].sum(1) / visits.clamp(min=1)
+        return self.edge_value[edges.index].sum(1) / visits.clip(min=1)
 
 
 class PuctSearch(MctsSearch):

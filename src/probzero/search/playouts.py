@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import torch
-
 from probzero import wdl
-from probzero.network.inference import Evaluation
+from probzero.kinds import cast, count_up
+from probzero.network.evaluation import Evaluation
 from probzero.random_keys import key, uniform
 from probzero.search.backends.base import Leaves
 from probzero.search.mcts import MctsSearch
@@ -20,6 +19,6 @@ class UctSearch(MctsSearch):
         """Return the results of playouts; the priors are random: UCB1 takes from them only which move to try first."""
         keys = self.graph.key[leaves.nodes]
         value = wdl.from_result(self.graph.backend.playouts(leaves.states, keys))
-        real = torch.arange(leaves.moves.shape[1], device=keys.device) < leaves.counts[:, None]
+        real = count_up(keys, leaves.moves.shape[1]) < leaves.counts[:, None]
         prior = (uniform((keys ^ key("order"))[:, None], leaves.moves) + 1e-3) * real
-        return Evaluation((prior / prior.sum(1, keepdim=True)).float(), value, value)
+        return Evaluation(cast(prior / prior.sum(1, keepdims=True), "float32"), value, value)

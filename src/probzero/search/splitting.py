@@ -20,10 +20,20 @@ def systematic(share: torch.Tensor, volume: torch.Tensor, keys: torch.Tensor, sa
 
     Each count is ⌊V·p⌋ or ⌈V·p⌉ and their sum is V.
     """
-    drawn = uniform(keys ^ salt)[:, None]
-    upper = _bounds(share).mul_(volume[:, None]).add_(drawn).to(torch.int64)  # truncation: nothing is negative
+    return _placed(share, volume, uniform(keys ^ salt))
+
+
+def _placed(share: torch.Tensor, volume: torch.Tensor, offset: torch.Tensor) -> torch.Tensor:
+    upper = (
+        _bounds(share).mul_(volume[:, None]).add_(offset[:, None]).to(torch.int64)
+    )  # truncation: nothing is negative
     upper = torch.minimum(upper, volume[:, None])  # rounding may lift V + u to V + 1
     return upper.diff(dim=1, prepend=torch.zeros_like(upper[:, :1]))
+
+
+def middle(share: torch.Tensor, volume: torch.Tensor, keys: torch.Tensor, salt: int) -> torch.Tensor:
+    """Systematic resampling with u = ½ in the place of the draw: ⌊V·cumsum(p) + ½⌋ is rounded, nothing is random."""
+    return _placed(share, volume, torch.full_like(keys, 0.5, dtype=torch.float64))
 
 
 def multinomial(share: torch.Tensor, volume: torch.Tensor, keys: torch.Tensor, salt: int) -> torch.Tensor:
@@ -43,4 +53,4 @@ def _bounds(share: torch.Tensor) -> torch.Tensor:
     return bounds.div_(bounds[:, -1:].clamp(min=torch.finfo(torch.float64).tiny))
 
 
-SPLITTERS: dict[str, Splitter] = {"systematic": systematic, "multinomial": multinomial}
+SPLITTERS: dict[str, Splitter] = {"systematic": systematic, "middle": middle, "multinomial": multinomial}

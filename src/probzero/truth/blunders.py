@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -9,22 +10,43 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from probzero.errors import bad
 from probzero.games.base import Game
-from probzero.games.records import replay, sequences_of
+from probzero.games.records import check_results, replay, sequences_of
 from probzero.learning.selfplay import GAMES
-from probzero.tables import read_table
-from probzero.truth.labels import Solver, check_solvable
+from probzero.tables import read_table, refuse
+from probzero.truth.labels import Lookup, Solver, check_solvable
 
 BLUNDERS = "blunders"  # the kind of a file of counts
 
 
-def read_games(paths: Iterable[str | Path], **wanted: Any) -> pd.DataFrame:
-    """Read recorded games of self-play; an empty opening is a game from the start. `wanted`: what origins must be."""
-    columns = {"opening_moves": str, "moves": str}
-    return pd.concat([read_table(path, columns, GAMES, **wanted) for path in paths], ignore_index=True)
+COLUMNS = {
+    **dict.fromkeys(("opening_moves", "moves"), str),
+    **dict.fromkeys(("game", "plies", "result", "resigned"), int),
+}
 
 
-def count_blunders(game: Game, games: pd.DataFrame, threads: int) -> dict[str, Any]:
+def read_games(paths: Iterable[str | Path], game: Game, count: int, **wanted: Any) -> pd.DataFrame:
+    """Read the `count` games of self-play that each file records, replayed; a file is named after its shard.
+
+    An empty opening is a game from the start. `wanted` is what origins must be."""
+    return pd.concat([_read_shard(Path(path), game, count, wanted) for path in paths], ignore_index=True)
+
+
+def _read_shard(path: Path, game: Game, count: int, wanted: dict[str, Any]) -> pd.DataFrame:
+    shard = re.fullmatch(r"shard(\d+)", path.stem)
+    if shard is None:
+        raise bad(GAMES, path, "a file named after its shard, as shard0.csv", path.name)
+    columns = {**COLUMNS, **({"margin": int} if game.has_margin else {})}
+    games = read_table(path, columns, GAMES, shard=int(shard[1]), **wanted)
+    if len(games) != count:
+        raise bad(GAMES, path, f"{count} games", len(games))
+    refuse(path, games, "game", games["game"] != np.arange(count), "every game once, numbered from 0", GAMES)
+    check_results(game, games, path, selfplay=True)
+    return games
+
+
+def count_blunders(game: Game, games: pd.DataFrame, threads: int, lookup: Lookup | None = None) -> dict[str, Any]:
     """Replay games and count the moves that lost the result for who made them.
 
     Column `opening_moves` leads from the start to where a game begins and is not counted; `moves` is.
@@ -37,7 +59,7 @@ def count_blunders(game: Game, games: pd.DataFrame, threads: int) -> dict[str, A
     counted = played.ply >= opening[played.game]
     states, action, number = (part[counted] for part in (played.states, played.action, played.game))
     distinct, which = np.unique(states, axis=0, return_inverse=True)
-    labels = Solver(game, threads=threads).label(distinct, margins=False)
+    labels = Solver(game, threads=threads, lookup=lookup).label(distinct, margins=False)
     lost = labels.result[which] - labels.action_result[which, action]
     return {
         "games": len(games),

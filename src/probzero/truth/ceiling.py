@@ -7,25 +7,25 @@ from typing import Any
 import numpy as np
 
 from probzero import wdl
+from probzero.arena.names import CEILING as CEILING
 from probzero.config import Config
+from probzero.devices import resolve_device
 from probzero.games.base import Game, list_moves
 from probzero.learning.dataset import Samples
 from probzero.learning.training import train
 from probzero.network.checkpoint import OptimizerState
-from probzero.network.inference import resolve_device
 from probzero.network.model import ProbZeroNet, build
 from probzero.random_keys import key
-from probzero.truth.labels import Solver, check_solvable, keeps_result
+from probzero.truth.labels import Lookup, Solver, check_solvable, keeps_result
 from probzero.truth.positions import from_random_play
 
-CEILING = "ceiling"  # what the network is called
 ROUNDS = 10  # steps of the learning-rate schedule
 
 
-def exact_samples(game: Game, states: np.ndarray, threads: int) -> Samples:
+def exact_samples(game: Game, states: np.ndarray, threads: int, lookup: Lookup | None = None) -> Samples:
     """Return samples of states [n, words] with exact values; all moves that keep the result share the policy."""
     check_solvable(game)
-    labels = Solver(game, threads=threads).label(states, margins=False)
+    labels = Solver(game, threads=threads, lookup=lookup).label(states, margins=False)
     legal = game.legal(states)
     moves, real = list_moves(legal, game.most_moves), np.arange(game.most_moves) < legal.sum(1, keepdims=True)
     keeps = (np.take_along_axis(keeps_result(labels), moves, axis=1) & real).astype(np.float32)
@@ -50,12 +50,12 @@ def without(game: Game, states: np.ndarray, held_out: np.ndarray) -> np.ndarray:
 
 
 def train_ceiling(
-    game: Game, config: Config, held_out: np.ndarray, seed_key: int
+    game: Game, config: Config, held_out: np.ndarray, seed_key: int, lookup: Lookup | None = None
 ) -> tuple[ProbZeroNet, dict[str, Any]]:
     """Train a new network on exact labels of random positions; none of the held-out states [m, words] is among them."""
     settings, samples = config.training, config.truth.ceiling_samples
     states = without(game, from_random_play(game, config.truth.ceiling_per_stratum, seed_key), held_out)
-    data = exact_samples(game, states, settings.threads)
+    data = exact_samples(game, states, settings.threads, lookup)
     model = build(game.shape, config.network, seed_key)
     changes = {"iterations": ROUNDS, "samples": samples // ROUNDS, "visit_exponent": 1.0}
     schedule, device = settings.model_copy(update=changes), resolve_device(settings.device)

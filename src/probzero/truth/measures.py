@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-import torch
 
 from probzero import wdl
 from probzero.config import Truth
 from probzero.games.base import Game, list_moves
+from probzero.kinds import Array, count_up, pick, plain
 from probzero.network.inference import Evaluator
 from probzero.random_keys import key
 from probzero.search.build import SearchFactory
@@ -21,19 +21,19 @@ RELIABILITY_BINS = 10
 SMALLEST = 1e-7  # log loss of a sure and wrong prediction is taken at this probability
 
 
-def raw_moves(evaluator: Evaluator, game: Game, states: torch.Tensor) -> torch.Tensor:
-    """Return the legal action [n] with the largest prior."""
+def raw_moves(evaluator: Evaluator, game: Game, states: Array) -> Array:
+    """Return the legal action [n] with the largest prior; the states lie where the evaluator computes."""
     moves = list_moves(game.legal(states), game.most_moves)
-    return moves.gather(1, evaluator(states, moves).prior.argmax(1, keepdim=True))[:, 0]
+    return pick(moves, evaluator(states, moves).prior.argmax(1, keepdims=True))[:, 0]
 
 
 def searched_moves(
-    factory: SearchFactory, states: torch.Tensor, particles: int, batches: Sequence[int], seed: int
-) -> list[torch.Tensor]:
+    factory: SearchFactory, states: Array, particles: int, batches: Sequence[int], seed: int
+) -> list[Array]:
     """Return the actions [n] chosen after each number of batches (rising) of one search from every state [n, words]."""
-    keys = torch.tensor([key("truth", seed, *state) for state in states.tolist()])
+    keys = np.array([key("truth", seed, *state) for state in states.tolist()], np.int64)
     search = factory.start(states, keys)
-    games = torch.arange(len(states), device=factory.device)
+    games = count_up(search.graph.root, len(states))
     chosen, done = [], 0
     for count in batches:
         search.run(games, particles, count - done, done)
@@ -51,16 +51,15 @@ def kept_table(
     for each of these positions in their order, 1 if the result was kept, so that networks can be compared in pairs.
     """
     decisive = positions[positions.decisive == 1].reset_index(drop=True)
-    states = torch.from_numpy(states_of(factory.game, decisive)).to(factory.device)
-    keeping = torch.from_numpy(move_masks(factory.game, decisive.keeping)).to(factory.device)
+    states, keeping = states_of(factory.game, decisive), move_masks(factory.game, decisive.keeping)
     budgets = [settings.particles * count for count in settings.batches]
     found = searched_moves(factory, states, settings.particles, settings.batches, seed)
     moves = dict(zip(budgets, found, strict=True))
     if evaluator is not None:
-        moves = {0: raw_moves(evaluator, factory.game, states), **moves}
+        moves = {0: raw_moves(evaluator, factory.game, evaluator.accept(states)), **moves}
     parts = []
     for budget, action in moves.items():
-        kept = keeping.gather(1, action[:, None])[:, 0].cpu().numpy()
+        kept = pick(keeping, plain(action)[:, None])[:, 0]
         counted = decisive[["source", "phase"]].assign(particles=budget, kept=kept.astype(int))
         grouped = counted.groupby(["source", "phase", "particles"]).kept
         parts.append(grouped.agg(positions="size", kept="sum", outcomes=_digits).reset_index())
@@ -78,12 +77,12 @@ def calibration_table(evaluator: Evaluator, game: Game, positions: pd.DataFrame)
     (p − y)² over the bin's predictions and `log_loss` that of −log p where the outcome is the true one; divided by the
     number of positions and summed over bins and outcomes they are the usual scores.
     """
-    states = torch.from_numpy(states_of(game, positions)).to(evaluator.device)
+    states = evaluator.accept(states_of(game, positions))
     evaluation = evaluator(states, list_moves(game.legal(states), game.most_moves))
     truth = wdl.from_result(positions.result.to_numpy())  # [n, 3]
     rows = []
     for head, predicted in (("value", evaluation.value), ("reward", evaluation.reward)):
-        chance = predicted.cpu().numpy().astype(np.float64)
+        chance = plain(predicted).astype(np.float64)
         for outcome, name in enumerate(wdl.NAMES):
             p, y = chance[:, outcome], truth[:, outcome]
             bins = np.minimum((p * RELIABILITY_BINS).astype(int), RELIABILITY_BINS - 1)

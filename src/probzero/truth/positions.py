@@ -1,21 +1,25 @@
 """Evaluation sets: positions stratified by the phase of the game, labelled by the solver, kept as CSV.
 
-A position is *decisive* if some legal move gives the game-theoretic result away: only there can a move be wrong.
+A position is *decisive* if some legal move gives the game-theoretic result away: only there can a move be wrong. The
+sets that are drawn from all positions which can be reached (`database/position_sets.py`) have two columns more, the
+margin of each move and a line of play from the start.
 """
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from probzero.errors import ProbZeroError
+from probzero.errors import ProbZeroError, bad
 from probzero.games.base import Game
 from probzero.games.random_play import play_by_seed
+from probzero.games.records import replay
 from probzero.tables import read_table, refuse
-from probzero.truth.labels import Solver, check_solvable, decisive, keeps_result
+from probzero.truth.labels import ILLEGAL, Lookup, Solver, check_solvable, decisive, keeps_result
 
 KIND = "evaluation set"
 COLUMNS = {
@@ -27,6 +31,8 @@ COLUMNS = {
     "keeping": str,
     "losing": str,
 }
+REACHABLE = "reachable"  # the source of positions drawn from all that can be reached
+FIXED = {"margins": str, "line": str}
 GAMES_PER_POSITION = 40  # random games played for each position wanted of a stratum
 
 
@@ -47,10 +53,10 @@ def stratified(game: Game, states: np.ndarray, per_stratum: int, seed: int) -> n
     return states[order[np.arange(len(order)) - first < per_stratum]]
 
 
-def labelled(game: Game, states: np.ndarray, source: str, threads: int) -> pd.DataFrame:
+def labelled(game: Game, states: np.ndarray, source: str, threads: int, lookup: Lookup | None = None) -> pd.DataFrame:
     """Return states [n, words] with their exact results, one row each (`COLUMNS`), from the solver."""
     check_solvable(game)
-    labels = Solver(game, threads=threads).label(states, margins=False)
+    labels = Solver(game, threads=threads, lookup=lookup).label(states, margins=False)
     legal, keeps = game.legal(states), keeps_result(labels)
     return pd.DataFrame(
         {
@@ -68,18 +74,43 @@ def labelled(game: Game, states: np.ndarray, source: str, threads: int) -> pd.Da
 
 def read_positions(path: str | Path, game: Game, **wanted: Any) -> pd.DataFrame:
     """Read an evaluation set, verifying columns, positions and moves; `wanted` is what its origin must be."""
-    table = read_table(path, COLUMNS, KIND, **wanted)[list(COLUMNS)]
+    table = read_table(path, COLUMNS, KIND, **wanted)
+    table = table[[name for name in table if name in COLUMNS or name in FIXED]]
     try:
         keeping, losing = move_masks(game, table.keeping), move_masks(game, table.losing)
         states = states_of(game, table)
+        if "margins" in table:
+            signs = np.sign([margins_of(game, text) for text in table.margins])
+        if "line" in table:
+            reached = replay(game, [game.parse_moves(line) for line in table.line]).final
     except ProbZeroError as error:
         raise ProbZeroError(f"{KIND}: {path}: {error}") from None
     wrong = ((keeping | losing) != game.legal(states)).any(1) | (keeping & losing).any(1) | ~keeping.any(1)
     _refuse(path, table, "keeping", wrong, "with losing, the legal moves of the position")
     _refuse(path, table, "phase", table.phase != game.phase(states), "the phase of the position")
     _refuse(path, table, "result", ~table.result.isin([1, 0, -1]), "1, 0 or -1")
+    lost = losing.any(1) & (table.result == -1).to_numpy()
+    _refuse(path, table, "result", lost, "1 or 0 where a move loses the result")
     _refuse(path, table, "decisive", table.decisive != losing.any(1), "1 if a move loses the result, else 0")
+    if "margins" in table:
+        best = np.where(keeping, table.result.to_numpy()[:, None], np.where(losing, signs, np.sign(ILLEGAL)))
+        wrong = (signs != best).any(1) | (losing & (signs >= table.result.to_numpy()[:, None])).any(1)
+        _refuse(path, table, "margins", wrong, "margins that agree with the result and the moves that keep it")
+    if "line" in table:
+        _refuse(path, table, "line", (reached != states).any(1), "moves that lead to the position")
     return table
+
+
+def judged(positions: pd.DataFrame, share: int = 1) -> pd.DataFrame:
+    """Return the rows on which moves are judged: those of a fixed set, one in `share`, or all where there is none."""
+    fixed = positions[positions.source == REACHABLE]
+    return fixed.iloc[::share].reset_index(drop=True) if len(fixed) else positions
+
+
+def for_calibration(positions: pd.DataFrame) -> pd.DataFrame:
+    """Return the other rows: nobody loses a decisive position, so that values are not judged on those alone."""
+    others = positions[positions.source != REACHABLE]
+    return others.reset_index(drop=True) if len(others) else positions
 
 
 def _refuse(path: str | Path, table: pd.DataFrame, column: str, wrong: Any, expected: str) -> None:
@@ -89,6 +120,22 @@ def _refuse(path: str | Path, table: pd.DataFrame, column: str, wrong: Any, expe
 def states_of(game: Game, positions: pd.DataFrame) -> np.ndarray:
     """Return the states [n, words] of the rows."""
     return np.array([game.from_text(text) for text in positions.position], dtype=np.int64).reshape(-1, game.words)
+
+
+def margins_text(game: Game, values: np.ndarray) -> str:
+    """Return the values [A] of legal moves as text, `d3:13 c4:-2`."""
+    return " ".join(f"{game.move_name(int(move))}:{values[move]}" for move in np.flatnonzero(values != ILLEGAL))
+
+
+def margins_of(game: Game, text: str) -> np.ndarray:
+    """Return the values [A] of moves, ILLEGAL elsewhere, from what `margins_text` wrote."""
+    values = np.full(game.actions, ILLEGAL, dtype=np.int8)
+    for part in text.split():
+        name, _, value = part.partition(":")
+        if not re.fullmatch(r"-?\d{1,3}", value) or not ILLEGAL < int(value) < -ILLEGAL:
+            raise bad("margins", repr(text), "MOVE:MARGIN for every move", part)
+        values[game.parse_moves(name)] = int(value)
+    return values
 
 
 def move_masks(game: Game, names: pd.Series) -> np.ndarray:

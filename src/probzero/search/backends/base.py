@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple, Protocol
-
-import torch
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from probzero.errors import ProbZeroError, bad
 from probzero.games.base import Game
+from probzero.kinds import Array
 
 if TYPE_CHECKING:
-    from probzero.network.inference import Evaluation
+    from probzero.network.evaluation import Evaluation
     from probzero.search.graph import Graph
     from probzero.search.key_table import KeyTable
     from probzero.search.mcts import MctsSearch
@@ -20,45 +19,48 @@ if TYPE_CHECKING:
 class Leaves(NamedTuple):
     """Nodes reached for the first time at which the game goes on."""
 
-    nodes: torch.Tensor  # [n]
-    states: torch.Tensor  # [n, W]
-    moves: torch.Tensor  # [n, K] legal actions by rising number, each row filled up with its first
-    counts: torch.Tensor  # [n] how many are legal
+    nodes: Array  # [n]
+    states: Array  # [n, W]
+    moves: Array  # [n, K] legal actions by rising number, each row filled up with its first
+    counts: Array  # [n] how many are legal
     total: int  # legal moves of all of them
 
 
 class Descent(NamedTuple):
     """Where the particles of a batch went."""
 
-    nodes: torch.Tensor  # [T] nodes that were split, each after all those below it
-    leaves: torch.Tensor  # [L] nodes reached for the first time
+    nodes: Array  # [T] nodes that were split, each after all those below it
+    leaves: Array  # [L] nodes reached for the first time
 
 
 class Paths(NamedTuple):
     """The way of one simulation of MCTS in each of n games."""
 
-    roots: torch.Tensor  # [n]
-    games: torch.Tensor  # [n]
-    edges: torch.Tensor  # [n, depth] taken from the root on; NO_EDGE after the last
-    leaves: torch.Tensor  # [n] where it ended: a node reached for the first time, or a finished game
+    roots: Array  # [n]
+    games: Array  # [n]
+    edges: Array  # [n, depth] taken from the root on; NO_EDGE after the last
+    leaves: Array  # [n] where it ended: a node reached for the first time, or a finished game
 
 
 class Backend(Protocol):
     """What searches ask for. Graphs are changed in place."""
 
     game: Game
-    device: torch.device
+    device: Any
 
-    def zeros(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
-        """Return zeros of that shape on the device."""
+    def zeros(self, *shape: int, dtype: str = "float32") -> Array:
+        """Return zeros of that shape, of the kind and on the device of the backend."""
 
-    def hash_rows(self, words: torch.Tensor) -> torch.Tensor:
+    def accept(self, array: Array) -> Array:
+        """Return an array, wherever it lies, as one of the backend's."""
+
+    def hash_rows(self, words: Array) -> Array:
         """Return `random_keys.mix` of the columns of int64 words [n, width]: hashes [n]."""
 
-    def insert(self, table: KeyTable, keys: torch.Tensor, hashes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def insert(self, table: KeyTable, keys: Array, hashes: Array) -> tuple[Array, Array]:
         """Do the work of `KeyTable.insert`."""
 
-    def open_nodes(self, graph: Graph, nodes: torch.Tensor) -> Leaves:
+    def open_nodes(self, graph: Graph, nodes: Array) -> Leaves:
         """Mark distinct new nodes [m] as evaluated and rank them; terminals get their true outcome and are closed.
 
         Returns the others, whose estimate must follow."""
@@ -66,7 +68,7 @@ class Backend(Protocol):
     def expand(self, graph: Graph, leaves: Leaves, evaluation: Evaluation) -> None:
         """Give the leaves their estimates, lay out their edges by falling prior and enter the children."""
 
-    def descend(self, graph: Graph, roots: torch.Tensor, particles: torch.Tensor, splitting: str, salt: int) -> Descent:
+    def descend(self, graph: Graph, roots: Array, particles: Array, splitting: str, salt: int) -> Descent:
         """Send particles [n] down from the open roots [n], counting visits, until they reach leaves.
 
         Nodes are taken in order of rank, so that a node is split once, when all its parents have given what they have.
@@ -75,7 +77,7 @@ class Backend(Protocol):
         gives all moves that may have particles no weight at all, they share equally.
         """
 
-    def backup(self, graph: Graph, nodes: torch.Tensor, temperature: float) -> None:
+    def backup(self, graph: Graph, nodes: Array, temperature: float) -> None:
         """Renew policies and values of nodes [T], each after all those below it; see `kernels/backup`.
 
         A node that closes may be the last open one below parents that the particles did not come by. These are closed
@@ -83,16 +85,16 @@ class Backend(Protocol):
         below it, so that the particles of an open node always have somewhere to go.
         """
 
-    def winner_prob(self, values: torch.Tensor, mask: torch.Tensor, temperature: float) -> torch.Tensor:
+    def winner_prob(self, values: Array, mask: Array, temperature: float) -> Array:
         """Return the weights [n, K] of children [n, K, 3] where mask [n, K]; see `kernels/winner_prob`."""
 
-    def select(self, search: MctsSearch, roots: torch.Tensor) -> Paths:
+    def select(self, search: MctsSearch, roots: Array) -> Paths:
         """Follow the best scores (see `scores`) from roots [n] down; the edges taken are explored from then on."""
 
-    def add_results(self, search: MctsSearch, paths: Paths, result: torch.Tensor) -> None:
+    def add_results(self, search: MctsSearch, paths: Paths, result: Array) -> None:
         """Carry results [n], seen by the players to move at the leaves, up their paths with alternating sign."""
 
-    def playouts(self, states: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
+    def playouts(self, states: Array, keys: Array) -> Array:
         """Return the results [n] (+1, 0, −1, for the players to move) of random games from states [n, W].
 
         At every ply the legal move with the largest draw is played, keyed by keys [n], ply and action."""

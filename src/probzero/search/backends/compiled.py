@@ -5,28 +5,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 
 from probzero import templates
+from probzero.devices import CPU
 from probzero.games.base import Game
+from probzero.kinds import Array, like, plain
 from probzero.random_keys import key
 from probzero.search.arrays import paged_zeros
 from probzero.search.backends.base import Descent, Leaves, Paths, lacks
 
 if TYPE_CHECKING:
-    from probzero.network.inference import Evaluation
+    from probzero.network.evaluation import Evaluation
     from probzero.search.graph import Graph
     from probzero.search.key_table import KeyTable
     from probzero.search.mcts import MctsSearch
 
-CPU = torch.device("cpu")
-
 
 class CompiledBackend:
-    """See `Backend`."""
+    """See `Backend`. Arrays are numpy's, or torch's if the search is given such: to the loops both are memory."""
 
-    def __init__(self, game: Game) -> None:
+    def __init__(self, game: Game, kind: Array | None = None) -> None:
+        """`kind` is an array of the kind that the search goes over; numpy's by default."""
         self.game, self.device = game, CPU
+        self.kind = np.empty(0) if kind is None else kind
         self._expansion = game.loops("probzero.search.loops.expansion")
         self._hashing, self._splitting, self._closing, self._paths = (
             templates.load(f"probzero.search.loops.{name}") for name in ("hashing", "splitting", "closing", "paths")
@@ -36,83 +37,81 @@ class CompiledBackend:
         )
         self._playout_salts = np.array([key("playout", ply) for ply in range(game.longest_game + 1)])
 
-    def zeros(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
-        return paged_zeros(*shape, dtype=dtype)
+    def zeros(self, *shape: int, dtype: str = "float32") -> Array:
+        return like(paged_zeros(*shape, dtype=dtype), self.kind)
 
-    def hash_rows(self, words: torch.Tensor) -> torch.Tensor:
-        hashes = torch.empty(len(words), dtype=torch.int64)
-        self._hashing.mix_rows(words.numpy(), hashes.numpy())
-        return hashes
+    def accept(self, array: Array) -> Array:
+        return like(plain(array), self.kind)
 
-    def insert(self, table: KeyTable, keys: torch.Tensor, hashes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        entries, added = torch.empty_like(hashes), torch.empty_like(hashes)
-        arrays = (keys, hashes, table.slots, table.keys)
-        count, fresh = self._hashing.insert(
-            *(array.numpy() for array in arrays), table.count, entries.numpy(), added.numpy()
-        )
+    def hash_rows(self, words: Array) -> Array:
+        hashes = np.empty(len(words), np.int64)
+        self._hashing.mix_rows(plain(words), hashes)
+        return like(hashes, words)
+
+    def insert(self, table: KeyTable, keys: Array, hashes: Array) -> tuple[Array, Array]:
+        entries, added = np.empty((2, len(hashes)), np.int64)
+        given = (plain(array) for array in (keys, hashes, table.slots, table.keys))
+        count, fresh = self._hashing.insert(*given, table.count, entries, added)
         table.reserve(count - table.count)
-        return entries, added[:fresh]
+        return like(entries, keys), like(added[:fresh], keys)
 
-    def open_nodes(self, graph: Graph, nodes: torch.Tensor) -> Leaves:
+    def open_nodes(self, graph: Graph, nodes: Array) -> Leaves:
         most = len(nodes)
-        live, counts = torch.empty(2, most, dtype=torch.int64)
-        states = torch.empty(most, self.game.words, dtype=torch.int64)
-        moves = torch.empty(most, self.game.most_moves, dtype=torch.int64)
-        room = (array.numpy() for array in (nodes, live, states, moves, counts))
-        going, total = self._expansion.open_nodes(graph.arrays, *room)
-        return Leaves(live[:going], states[:going], moves[:going], counts[:going], total)
+        live, counts = np.empty((2, most), np.int64)
+        states = np.empty((most, self.game.words), np.int64)
+        moves = np.empty((most, self.game.most_moves), np.int64)
+        going, total = self._expansion.open_nodes(graph.arrays, plain(nodes), live, states, moves, counts)
+        live, states, moves, counts = (like(array[:going], nodes) for array in (live, states, moves, counts))
+        return Leaves(live, states, moves, counts, total)
 
     def expand(self, graph: Graph, leaves: Leaves, evaluation: Evaluation) -> None:
         children = np.empty((leaves.total, self.game.words + 1), np.int64)
         scratch = np.empty((3, leaves.total), np.int64)
         given = (leaves.nodes, leaves.moves, leaves.counts, evaluation.prior, evaluation.value, evaluation.reward)
         nodes = self._expansion.expand(
-            graph.arrays, *(array.numpy() for array in given), graph.edges, graph.transpositions, graph.scopes,
-            graph.nodes, children, scratch,
+            graph.arrays, *map(plain, given), graph.edges, graph.transpositions, graph.scopes, graph.nodes, children,
+            scratch,
         )  # fmt: skip
         graph.table.reserve(nodes - graph.nodes)
 
-    def descend(self, graph: Graph, roots: torch.Tensor, particles: torch.Tensor, splitting: str, salt: int) -> Descent:
+    def descend(self, graph: Graph, roots: Array, particles: Array, splitting: str, salt: int) -> Descent:
         known = self._splitting.SPLITTERS
         if splitting not in known:
             raise lacks("compiled", "search.splitting", known, splitting)
         particle_loops = templates.load("probzero.search.loops.particles", splitting, divide=known[splitting])
         most = int(particles.sum())
-        touched = torch.empty(most * (self.game.longest_game + 1), dtype=torch.int64)
-        leaves = torch.empty(most, dtype=torch.int64)
+        touched = np.empty(most * (self.game.longest_game + 1), np.int64)
+        leaves = np.empty(most, np.int64)
         split, found = particle_loops.descend(
-            graph.arrays, roots.numpy(), particles.numpy(), salt, self.game.most_moves,
-            touched.numpy(), leaves.numpy(),
-        )  # fmt: skip
-        return Descent(touched[len(touched) - split :], leaves[:found])
+            graph.arrays, plain(roots), plain(particles), salt, self.game.most_moves, touched, leaves
+        )
+        return Descent(like(touched[len(touched) - split :], roots), like(leaves[:found], roots))
 
-    def backup(self, graph: Graph, nodes: torch.Tensor, temperature: float) -> None:
-        arrays, exponent, most_moves = graph.arrays, 1.0 / temperature, self.game.most_moves
-        if self._backup.backup(arrays, nodes.numpy(), exponent, most_moves):
-            found = self._closing.close(arrays, nodes.numpy(), most_moves)
+    def backup(self, graph: Graph, nodes: Array, temperature: float) -> None:
+        arrays, exponent, most_moves, touched = graph.arrays, 1.0 / temperature, self.game.most_moves, plain(nodes)
+        if self._backup.backup(arrays, touched, exponent, most_moves):
+            found = self._closing.close(arrays, touched, most_moves)
             if found:
                 self._backup.backup(arrays, arrays.scratch[:found], exponent, most_moves)
 
-    def winner_prob(self, values: torch.Tensor, mask: torch.Tensor, temperature: float) -> torch.Tensor:
-        weights = torch.empty(mask.shape)
-        self._winner_prob.winner_prob(
-            values.contiguous().numpy(), mask.contiguous().numpy(), 1.0 / temperature, weights.numpy()
-        )
-        return weights
+    def winner_prob(self, values: Array, mask: Array, temperature: float) -> Array:
+        weights = np.empty(tuple(mask.shape), np.float32)
+        given = (np.ascontiguousarray(plain(array)) for array in (values, mask))
+        self._winner_prob.winner_prob(*given, 1.0 / temperature, weights)
+        return like(weights, values)
 
-    def select(self, search: MctsSearch, roots: torch.Tensor) -> Paths:
+    def select(self, search: MctsSearch, roots: Array) -> Paths:
         games = search.graph.game(roots)
-        path = torch.zeros(len(roots), self.game.longest_game + 1, dtype=torch.int64)
-        leaves = torch.empty_like(roots)
-        room = (array.numpy() for array in (roots, games, path, leaves))
-        self._paths.select(search.graph.arrays, search.arrays, search.scoring, *room)
-        return Paths(roots, games, path, leaves)
+        path = np.zeros((len(roots), self.game.longest_game + 1), np.int64)
+        leaves = np.empty(len(roots), np.int64)
+        self._paths.select(search.graph.arrays, search.arrays, search.scoring, plain(roots), plain(games), path, leaves)
+        return Paths(roots, games, like(path, roots), like(leaves, roots))
 
-    def add_results(self, search: MctsSearch, paths: Paths, result: torch.Tensor) -> None:
-        given = (array.numpy() for array in (paths.roots, paths.games, paths.edges, result))
+    def add_results(self, search: MctsSearch, paths: Paths, result: Array) -> None:
+        given = (plain(array) for array in (paths.roots, paths.games, paths.edges, result))
         self._paths.add_results(search.graph.arrays, search.arrays, *given)
 
-    def playouts(self, states: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
-        results = torch.empty_like(keys)
-        self._expansion.playouts(states.numpy(), keys.numpy(), self._playout_salts, results.numpy())
-        return results
+    def playouts(self, states: Array, keys: Array) -> Array:
+        results = np.empty(len(keys), np.int64)
+        self._expansion.playouts(plain(states), plain(keys), self._playout_salts, results)
+        return like(results, keys)

@@ -11,6 +11,7 @@ from probzero import wdl
 from probzero.errors import bad
 from probzero.games.base import Game, list_moves
 from probzero.kernels.backup.backup_graph import BackupGraph
+from probzero.kinds import Array, is_tensor
 from probzero.random_keys import key, mix, uniform
 from probzero.search.backends.base import Descent, Leaves, Paths, lacks
 from probzero.search.graph import NO_EDGE, Graph
@@ -19,7 +20,7 @@ from probzero.search.scores import scores
 from probzero.search.splitting import SPLITTERS, Splitter
 
 if TYPE_CHECKING:
-    from probzero.network.inference import Evaluation
+    from probzero.network.evaluation import Evaluation
     from probzero.search.key_table import KeyTable
     from probzero.search.mcts import MctsSearch
 
@@ -50,8 +51,12 @@ class TensorBackend:
         self.game, self.device = game, device
         self.kernels = kernels or triton_kernels()
 
-    def zeros(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
-        return torch.zeros(*shape, dtype=dtype, device=self.device)
+    def zeros(self, *shape: int, dtype: str = "float32") -> torch.Tensor:
+        return torch.zeros(*shape, dtype=getattr(torch, dtype), device=self.device)
+
+    def accept(self, array: Array) -> torch.Tensor:
+        found = array if is_tensor(array) else torch.from_numpy(array)
+        return found.to(self.device)
 
     def hash_rows(self, words: torch.Tensor) -> torch.Tensor:
         return mix(*words.unbind(1))

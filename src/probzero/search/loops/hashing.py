@@ -28,7 +28,8 @@ def insert(keys, hashes, slots, held, count, entries, added):
                 if count >= len(held):
                     return count + 1, fresh
                 slots[slot] = count + 1
-                held[count] = keys[row]
+                for column in range(keys.shape[1]):
+                    held[count, column] = keys[row, column]
                 entries[row] = count
                 added[fresh] = row
                 fresh += 1

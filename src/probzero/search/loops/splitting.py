@@ -25,17 +25,26 @@ def _sum_up(share, count):
     return total
 
 
-@njit(nogil=True)
-def systematic(share, count, volume, drawn_key):
+@njit(forceinline=True)
+def _place(share, count, volume, offset):
     total = _sum_up(share, count)
     if total == 0:
         return
-    drawn = uniform(mixed(drawn_key, np.uint64(0)))
     before = 0
     for slot in range(len(count)):
-        upto = min(volume, np.int64(share[slot] / total * volume + drawn))
+        upto = min(volume, np.int64(share[slot] / total * volume + offset))
         count[slot] = upto - before
         before = upto
+
+
+@njit(nogil=True)
+def systematic(share, count, volume, drawn_key):
+    _place(share, count, volume, uniform(mixed(drawn_key, np.uint64(0))))
+
+
+@njit(nogil=True)
+def middle(share, count, volume, drawn_key):
+    _place(share, count, volume, 0.5)
 
 
 @njit(nogil=True)
@@ -52,4 +61,4 @@ def multinomial(share, count, volume, drawn_key):
                 break
 
 
-SPLITTERS = {"systematic": systematic, "multinomial": multinomial}
+SPLITTERS = {"systematic": systematic, "middle": middle, "multinomial": multinomial}

@@ -1,0 +1,34 @@
+"""Where to compute: the processor, which needs no torch, so that none is imported for it, or a GPU that torch knows."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from probzero.errors import bad
+
+CPU = "cpu"
+
+
+def resolve_device(name: str, threads: int | None = None) -> Any:
+    """Return the device of that name, or fail if this machine has none such; auto is CUDA where there is any.
+
+    The processor is the word `CPU`, a GPU a device of torch's, which then takes so many threads of the processor."""
+    if name == CPU or (name == "auto" and not has_driver()):
+        return CPU
+    import torch
+
+    present = torch.cuda.is_available()
+    if name == "cuda" and not present:
+        raise bad("device", name, "a CUDA device of this machine", "none")
+    if threads is not None:
+        torch.set_num_threads(threads)
+    return torch.device("cuda") if present else CPU
+
+
+def has_driver() -> bool:
+    """Return whether the machine has what torch's CUDA needs; asking torch itself takes a second."""
+    try:
+        return ctypes.CDLL("libcuda.so.1").cuInit(0) == 0
+    except OSError:
+        return False
