@@ -11,7 +11,7 @@ import pytest
 from kinds_of_files import GAME, NETWORK, network
 from sealed import checkpoint_info, write_metrics
 
-from probzero import config
+from probzero import config, tensor_files
 from probzero.__main__ import main
 from probzero.network.checkpoint import save_checkpoint
 from probzero.report.tables import SHARD_SUMS, TRAINING
@@ -27,6 +27,8 @@ def plain(variant: str) -> dict[str, Any]:
     settings = committed.parsed("study-smoke").variants[variant].as_dict()
     settings["game"]["size"] = 4
     settings["truth"] |= {"per_stratum": 2, "particles": 2, "batches": [2], "capacity": 20_000}
+    settings["selfplay"] |= {"games": 2, "particles": 2, "batches": 2, "capacity": 5000}
+    settings["training"] |= {"batch_size": 16, "samples": 64}
     settings["arena"] |= {"openings": 2, "particles": 2, "batches": 2, "capacity": 5000}
     return settings
 
@@ -88,6 +90,37 @@ def one_line(status: int, folder: Path, capsys: Capture) -> str:
 def test_variants_that_differ_in_their_targets_alone_have_other_hashes() -> None:
     mine, sibling = learned(MINE), learned(SIBLING)
     assert {part for part in config.LEARNED if mine[part] != sibling[part]} == {"targets"}
+
+
+def test_a_checkpoint_tells_all_that_it_depends_on(tmp_path: Path) -> None:
+    settings = ["--config", json.dumps(plain(MINE)), "--seed", str(SEED)]
+    paths = {name: str(tmp_path / name) for name in ("0000", "opt0", "0001", "opt1", "data", "games", "json", "costs")}
+    assert main(["init", *settings, "--checkpoint", paths["0000"], "--optimizer", paths["opt0"]]) == 0
+    shard = ["--iteration", "1", "--iterations", "2", "--shard", "0", "--checkpoint", paths["0000"]]
+    left = [
+        "--dataset",
+        paths["data"],
+        "--games",
+        paths["games"],
+        "--metrics",
+        paths["json"],
+        "--costs",
+        paths["costs"],
+    ]
+    assert main(["selfplay", *settings, *shard, *left]) == 0
+    begun = [
+        "--iteration",
+        "1",
+        "--checkpoint",
+        paths["0000"],
+        "--optimizer",
+        paths["opt0"],
+        "--datasets",
+        paths["data"],
+    ]
+    new = ["--new-checkpoint", paths["0001"], "--new-optimizer", paths["opt1"], *left[4:]]
+    assert main(["train", *settings, *begun, *new]) == 0
+    assert tensor_files.load(paths["0001"], None).made.settings == learned(MINE)
 
 
 def test_measure_takes_no_checkpoint_of_another_variant(positions: Path, tmp_path: Path, capsys: Capture) -> None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from sealed import MADE
+from sealed import MADE, made
 
+from probzero import config
 from probzero.__main__ import main
 from probzero.errors import ProbZeroError
-from probzero.files import COSTS, write_json
+from probzero.files import COSTS, read_sealed, write_json
 from probzero.report.cost import REST, STARTING, WITHOUT_JOB, WITHOUT_TRAINING, cost
+from probzero.tables import TABLE
+
+SETTINGS = {"game": "aaa", "training": "bbb"}
 
 
 def job(results: Path, name: str, seconds: float) -> None:
@@ -35,6 +39,7 @@ def results(tmp_path: Path) -> Path:
         ("seed0/costs/train/0001.json", 37),
     ):
         write_json(tmp_path / name, {"seconds": seconds}, COSTS, MADE)
+    write_json(tmp_path / "config.json", {}, config.KIND, made(settings=SETTINGS))
     return tmp_path
 
 
@@ -73,7 +78,8 @@ def test_jobs_of_an_earlier_run_are_no_measurement(results: Path, capsys: pytest
     assert main(["cost", "--run", str(results), "--wall", "20", "--cores", "2", "--output", str(output)]) != 0
     assert "found 106 s" in capsys.readouterr().err and not output.exists()
     assert main(["cost", "--run", str(results), "--wall", "60", "--cores", "2", "--output", str(output)]) == 0
-    assert output.is_file() and output.with_suffix(".md").is_file()
+    assert output.with_suffix(".md").is_file()
+    assert read_sealed(output, TABLE)[1].settings == SETTINGS
 
 
 def test_a_file_that_is_no_benchmark_is_named(results: Path) -> None:

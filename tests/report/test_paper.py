@@ -14,6 +14,7 @@ import typst
 from paper_inputs import arguments, copied, make_run, refusal, replace, words
 from sealed import reseal
 
+from probzero import files
 from probzero.__main__ import main
 from probzero.errors import ProbZeroError
 from probzero.report import paper
@@ -30,7 +31,9 @@ def changing(made: Path, tmp_path: Path) -> Path:
 
 def test_equal_files_give_equal_bytes_wherever_they_are(made: Path, changing: Path) -> None:
     one, two = made / "paper.pdf", changing / "deeper" / "paper.pdf"
+    reseal(made / "config.json", settings={"game": "aaa"})
     assert main(arguments(made, one)) == 0
+    assert files.read_sealed(one, "paper")[1].settings == {"game": "aaa"}
     assert main(arguments(changing, two)) == 0
     assert one.read_bytes().startswith(b"%PDF")
     assert one.read_bytes() == two.read_bytes() and b"CreationDate" not in one.read_bytes()

@@ -14,16 +14,19 @@ import small_study
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from sealed import MADE
+from sealed import MADE, reseal
 
 from probzero.__main__ import main
-from probzero.files import SEALS
+from probzero.files import SEALS, read_sealed
 from probzero.report import style
 from probzero.report.same_files import differences, is_cost
 from probzero.report.study import figures, tables
+from probzero.report.style import FIGURE
+from probzero.tables import TABLE
 
 VARIANTS = ("probzero", "alphazero", "uct", "root-only", "no-dag")
 TABLES = ("curves", "final", "elo", "ablations", "accounting", "efficiency", "costs", "costs_to_reach")
+SETTINGS = {"study": "0123456789ab"}
 FIGURES = ("study_truth", "study_variants", "study_costs", "study_costs_variants", "study_ablations", "study_elo")
 
 
@@ -39,8 +42,17 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, str]:
     with contextlib.redirect_stdout(said):
         for into, slower in (("one", 1.0), ("other", 2.5)):
             inputs = made.write(folder / "in" / into, VARIANTS, range(3), (0, 40), slower)
+            reseal(folder / "in" / into / "config.json", settings=SETTINGS)
             assert main(["study-report", *inputs, *outputs(folder / into)]) == 0
     return folder / "one", folder / "other", said.getvalue()
+
+
+def test_tables_and_figures_have_the_settings_of_the_record(reports: tuple[Path, Path, str]) -> None:
+    found = {reports[0] / "tables" / f"{name}.csv": TABLE for name in TABLES}
+    found |= {reports[0] / "figures" / f"{name}.{end}": FIGURE for name in FIGURES for end in ("png", "pdf")}
+    for path, kind in found.items():
+        by = read_sealed(path, kind)[1]
+        assert (by.settings, by.subject) == (SETTINGS, path.stem)
 
 
 def test_variants_are_shown_by_role_then_by_idea(tmp_path: Path, drawn: list[Figure]) -> None:

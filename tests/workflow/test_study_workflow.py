@@ -70,6 +70,9 @@ def test_whoever_reads_a_checkpoint_is_told_with_which_settings_it_must_have_lea
         told = dict(word.split("=", 1) for option, word in pairwise(words) if option == "--learned")
         players = {word.partition("=")[0] for word in words if "checkpoints/" in word}
         assert {name: json.loads(text) for name, text in told.items()} == {name: hashes[name] for name in players}
+    for line in [line for line in shown.splitlines() if "probzero train" in line]:
+        words = shlex.split(line.partition("|")[0])
+        assert set(json.loads(words[words.index("--config") + 1])) == set(config.LEARNED)
     for line in [line for line in shown.splitlines() if "probzero measure" in line]:
         words = shlex.split(line.partition("|")[0])
         given = json.loads(words[words.index("--config") + 1])
