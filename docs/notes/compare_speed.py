@@ -104,8 +104,8 @@ def main() -> None:
             before, after = (statistics.median(times) for times in found)
             ratios = [a / b for a, b in zip(*found, strict=True)]
             network = " ".join(f"{statistics.median(map(float, share)):.3f}" for share in shares if share)
-            print(f"{kind} {case[0]}x{case[1]}, {case[2]}: {before:.3e} {after:.3e} "
-                  f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}) {network}", flush=True)  # fmt: skip
+            spread = f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+            print(f"{kind} {case[0]}x{case[1]}, {case[2]}: {before:.3e} {after:.3e} {spread} {network}", flush=True)
 
 
 if __name__ == "__main__":
