@@ -110,10 +110,10 @@ def test_exact_samples_of_drawn_positions_say_so(board: str) -> None:
         assert {move: policy[row, move] for move in np.flatnonzero(policy[row])} == pytest.approx(share)
 
 
-def results(game: Game, states: torch.Tensor, turn: int, other: OnePlyPlayer | PerfectPlayer) -> list[int]:
+def results(game: Game, states: np.ndarray, turn: int, other: OnePlyPlayer | PerfectPlayer) -> list[int]:
     """Results for the perfect player against another from states [n, W]; it moves first if `turn` is 0."""
-    turns = torch.full((len(states),), turn)
-    ended, moves = play_out(game, states, turns, (PerfectPlayer(game), other), torch.arange(len(states)))
+    turns = np.full(len(states), turn)
+    ended, moves = play_out(game, states, turns, (PerfectPlayer(game), other), np.arange(len(states)))
     to_move = (turns + (moves >= 0).sum(1)) % 2
     return final_score(game, ended, 1 - 2 * to_move)["result"]
 
@@ -121,7 +121,7 @@ def results(game: Game, states: torch.Tensor, turn: int, other: OnePlyPlayer | P
 @every_board
 def test_perfect_players_hold_a_draw_against_anybody_and_each_other(board: str) -> None:
     game = BOARDS[board]
-    states = torch.from_numpy(states_of(drawn_positions(board)))
+    states = states_of(drawn_positions(board))
     chance = OnePlyPlayer(game, SCORES["random"])
     for turn in (0, 1):
         assert set(results(game, states, turn, PerfectPlayer(game))) == {0}

@@ -61,13 +61,13 @@ class Oracle:
     def __init__(self, wrong: bool = False) -> None:
         self.wrong = wrong
 
-    def __call__(self, states: torch.Tensor, moves: torch.Tensor) -> Evaluation:
-        labels = Solver(GAME, threads=1).label(states.numpy(), margins=False)
-        good = torch.from_numpy(keeps_result(labels)).gather(1, moves)
-        real = torch.arange(moves.shape[1]) < GAME.legal(states).sum(1, keepdim=True)
-        prior = torch.where(real, torch.where(good ^ self.wrong, 1.0, 1e-3), 0.0)
-        outcome = wdl.from_result(torch.from_numpy(labels.result.astype(np.int64)))
-        return Evaluation(prior / prior.sum(1, keepdim=True), outcome, outcome)
+    def __call__(self, states: np.ndarray, moves: np.ndarray) -> Evaluation:
+        labels = Solver(GAME, threads=1).label(states, margins=False)
+        good = np.take_along_axis(keeps_result(labels), moves, axis=1)
+        real = np.arange(moves.shape[1]) < GAME.legal(states).sum(1, keepdims=True)
+        prior = np.where(real, np.where(good ^ self.wrong, 1.0, 1e-3), 0.0).astype(np.float32)
+        outcome = wdl.from_result(labels.result.astype(np.int64))
+        return Evaluation(prior / prior.sum(1, keepdims=True), outcome, outcome)
 
 
 def test_evaluation_sets_are_stratified_distinct_and_have_a_choice(positions: pd.DataFrame) -> None:

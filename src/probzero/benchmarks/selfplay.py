@@ -10,6 +10,7 @@ from probzero.benchmarks.rows import speed
 from probzero.benchmarks.search import evaluator_of, random_positions
 from probzero.config import Config
 from probzero.games.base import list_moves
+from probzero.kinds import on
 from probzero.learning.selfplay import play_shard
 from probzero.network.inference import Evaluator
 from probzero.random_keys import key
@@ -57,5 +58,5 @@ def raw_speed(evaluator: Evaluator, states: np.ndarray, call: int, seconds: floa
     """Return positions per second of the evaluator in calls of `call` positions, taken from states [n, W]."""
     states, game = np.resize(states, (call, states.shape[1])), evaluator.game
     moves = list_moves(game.legal(states), game.most_moves)
-    asked = [evaluator.accept(part) for part in (states, moves)]
+    asked = [on(part, evaluator.device) for part in (states, moves)]
     return speed(lambda: evaluator(*asked), call, seconds)

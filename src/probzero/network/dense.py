@@ -122,9 +122,6 @@ class DenseForm:
         self.value_head = weights.config.value
         self.network = FoldedNet(weights, self.chunk, self.device)
 
-    def accept(self, array: np.ndarray) -> Tensor:
-        return torch.from_numpy(array).to(self.device)
-
     @torch.inference_mode()
     def __call__(self, states: Tensor, moves: Tensor) -> Evaluation:
         count, (planes, height, width, actions) = len(states), self.game.shape

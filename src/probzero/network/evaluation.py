@@ -18,8 +18,5 @@ class Form(Protocol):
 
     def __call__(self, states: Any, moves: Any) -> Evaluation: ...
 
-    def accept(self, array: Any) -> Any:
-        """Return a numpy array of states or moves as this form takes it."""
-
     def synchronize(self) -> None:
         """Wait until all is computed."""

@@ -52,9 +52,6 @@ class CompiledForm:
             chances[0] = wdl.from_expectation(mean)
         return Evaluation(prior, chances[0], chances[-1])
 
-    def accept(self, array: np.ndarray) -> np.ndarray:
-        return array
-
     def synchronize(self) -> None:
         """Nothing is left to wait for."""
 
@@ -77,10 +74,6 @@ class Evaluator:
         self.calls = 0
         self.positions = 0
         self.seconds = 0.0
-
-    def accept(self, array: np.ndarray) -> Any:
-        """Return an array as this evaluator takes it."""
-        return self.form.accept(array)
 
     def __call__(self, states: Any, moves: Any) -> Evaluation:
         """Return the evaluation of states [n, W] whose legal moves are listed in moves [n, K], one at least.

@@ -10,7 +10,7 @@ import pandas as pd
 from probzero import wdl
 from probzero.config import Truth
 from probzero.games.base import Game, list_moves
-from probzero.kinds import Array, count_up, pick, plain
+from probzero.kinds import Array, count_up, on, pick, plain
 from probzero.network.inference import Evaluator
 from probzero.random_keys import key
 from probzero.search.build import SearchFactory
@@ -24,7 +24,8 @@ SMALLEST = 1e-7  # log loss of a sure and wrong prediction is taken at this prob
 def raw_moves(evaluator: Evaluator, game: Game, states: Array) -> Array:
     """Return the legal action [n] with the largest prior; the states lie where the evaluator computes."""
     moves = list_moves(game.legal(states), game.most_moves)
-    return pick(moves, evaluator(states, moves).prior.argmax(1, keepdims=True))[:, 0]
+    prior = plain(evaluator(states, moves).prior)
+    return pick(plain(moves), prior.argmax(1, keepdims=True))[:, 0]
 
 
 def searched_moves(
@@ -56,7 +57,7 @@ def kept_table(
     found = searched_moves(factory, states, settings.particles, settings.batches, seed)
     moves = dict(zip(budgets, found, strict=True))
     if evaluator is not None:
-        moves = {0: raw_moves(evaluator, factory.game, evaluator.accept(states)), **moves}
+        moves = {0: raw_moves(evaluator, factory.game, on(states, evaluator.device)), **moves}
     parts = []
     for budget, action in moves.items():
         kept = pick(keeping, plain(action)[:, None])[:, 0]
@@ -77,7 +78,7 @@ def calibration_table(evaluator: Evaluator, game: Game, positions: pd.DataFrame)
     (p − y)² over the bin's predictions and `log_loss` that of −log p where the outcome is the true one; divided by the
     number of positions and summed over bins and outcomes they are the usual scores.
     """
-    states = evaluator.accept(states_of(game, positions))
+    states = on(states_of(game, positions), evaluator.device)
     evaluation = evaluator(states, list_moves(game.legal(states), game.most_moves))
     truth = wdl.from_result(positions.result.to_numpy())  # [n, 3]
     rows = []
