@@ -61,6 +61,9 @@ class Oracle:
     def __init__(self, wrong: bool = False) -> None:
         self.wrong = wrong
 
+    def accept(self, array: np.ndarray) -> np.ndarray:
+        return array
+
     def __call__(self, states: np.ndarray, moves: np.ndarray) -> Evaluation:
         labels = Solver(GAME, threads=1).label(states, margins=False)
         good = np.take_along_axis(keeps_result(labels), moves, axis=1)
@@ -148,9 +151,9 @@ def test_outcomes_are_those_of_the_decisive_positions_one_by_one(positions: pd.D
     class First(Oracle):
         """Prefers the first legal move."""
 
-        def __call__(self, states: torch.Tensor, moves: torch.Tensor) -> Evaluation:
+        def __call__(self, states: np.ndarray, moves: np.ndarray) -> Evaluation:
             found = super().__call__(states, moves)
-            prior = torch.zeros(moves.shape)
+            prior = np.zeros(moves.shape, dtype=np.float32)
             prior[:, 0] = 1.0
             return Evaluation(prior, found.value, found.reward)
 
@@ -172,9 +175,9 @@ def test_calibration_of_a_constant_prediction_is_worked_out_by_hand(positions: p
     # Predicting (0.55, 0.15, 0.3) throughout: with shares w, d, l of the results the Brier score is
     # w(0.45² + 0.15² + 0.3²) + d(0.55² + 0.85² + 0.3²) + l(0.55² + 0.15² + 0.7²).
     class Constant(Oracle):
-        def __call__(self, states: torch.Tensor, moves: torch.Tensor) -> Evaluation:
-            triple = torch.tensor([[0.55, 0.15, 0.3]]).repeat(len(states), 1)
-            return Evaluation(torch.ones(moves.shape) / moves.shape[1], triple, triple)
+        def __call__(self, states: np.ndarray, moves: np.ndarray) -> Evaluation:
+            triple = np.tile(np.array([[0.55, 0.15, 0.3]], dtype=np.float32), (len(states), 1))
+            return Evaluation(np.full(moves.shape, 1 / moves.shape[1], dtype=np.float32), triple, triple)
 
     table = calibration_table(Constant(), GAME, positions)
     count = len(positions)
