@@ -38,7 +38,7 @@ def test_a_command_runs_with_the_garbage_collector_on(monkeypatch: pytest.Monkey
     ("command", "unneeded"),
     [
         ("config", "numpy torch pandas"),
-        ("paper", "numpy torch pandas"),
+        ("paper", "torch numba matplotlib"),
         ("report", "torch numba"),
         ("study_report", "torch numba"),
         ("init", "numba pandas scipy matplotlib"),
