@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,12 @@ import torch
 
 hypothesis.settings.register_profile("patient", deadline=None)  # how long an example takes says nothing of the code
 hypothesis.settings.load_profile("patient")
+
+
+@pytest.fixture
+def quick_writing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing that is written need outlast the machine, where a test writes thousands of files."""
+    monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
 @pytest.fixture

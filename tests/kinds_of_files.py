@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
@@ -22,6 +23,8 @@ from sealed import made
 from probzero import config, files, games, machine, study
 from probzero.arena.names import MATCHES
 from probzero.config import Network
+from probzero.database import games as counted_games
+from probzero.database import layers
 from probzero.learning.dataset import read_samples, write_samples
 from probzero.learning.published_dataset import export_samples, import_samples
 from probzero.learning.selfplay import GAMES
@@ -43,6 +46,7 @@ from probzero.truth.labels import Solver
 GAME = games.make("othello", size=4)
 NETWORK = Network(blocks=1, channels=4)
 ROOT = Path(__file__).parents[1]
+LAYER = np.array([3, 5, 8]), np.array([2, 0, -2], np.int8)  # keys and values
 SMOKE = config.load(ROOT / "config" / "smoke.yaml")
 
 
@@ -74,9 +78,7 @@ def _info(by: Origin) -> checkpoint.CheckpointInfo:
 
 
 def _write_optimizer(path: Path, by: Origin) -> None:
-    state = {
-        name: torch.ones(shape, dtype=dtype) for name, (shape, dtype) in checkpoint.optimizer_shapes(network()).items()
-    }
+    state = {name: torch.ones(shape) for name, (shape, _) in checkpoint.optimizer_shapes(network()).items()}
     checkpoint.save_optimizer(path, network(), state, _info(by))
 
 
@@ -241,6 +243,14 @@ KINDS = {
         lambda path, by: write_csv(path, certified(), certificates.KIND, by.about("iteration-0001")),
         lambda path, wanted: certificates.read_certificates([path], **wanted),
     ),
+    "certificate": _bytes("iteration-0001.json.gz", certificate.FILE_KIND, gzip.compress(b"{}", mtime=0)),
+    "database layer": Kind(
+        "layer-04.json",
+        lambda path, by: layers.write_layer(path.parent, GAME, layers.LAYER, 4, LAYER),
+        lambda path, wanted: layers.read_layer(path.parent, GAME, layers.LAYER, 4),
+        told=(),
+    ),
+    "numbers of games": _bytes("games.csv", counted_games.GAMES, b"first_move,games\nb1,60060\n"),
     "measures": Kind("measures.csv", _write_measures, _read_study, told=("seed",)),
     "costs": Kind("costs.csv", _write_measures, _read_study, told=("seed",)),
     "ratings of a study": Kind("ratings.csv", _write_measures, _read_study, told=("seed",)),

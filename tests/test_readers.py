@@ -1,43 +1,23 @@
-"""Damage to every kind of file: found by its checksum, and refused in plain words if the checksum was made right."""
+"""Damage to every kind of file is found by its checksum; the file of a sibling is refused by its origin."""
 
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import safetensors.numpy
-from fuzzing import ARRAYS, PLAIN, SOME_CHANGES, damage, often, refusal
+from fuzzing import SOME_CHANGES, damage, often, refusal
 from hypothesis import strategies as st
-from kinds_of_files import KINDS, Kind, plain
-from sealed import made, rearrange, redescribe, reseal
+from kinds_of_files import KINDS, plain
+from sealed import made
+from written_kinds import FEW, MANY, SEALED, TABLES, WANTED, written
 
 from probzero import files
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
-WANTED = {"seed": 0}
-FEW, MANY = 300, pytest.param(10_000, marks=pytest.mark.slow)
-SEALED = [name for name, kind in KINDS.items() if kind.sealed]
-TABLES = [name for name in SEALED if not KINDS[name].tensors]
-TENSORS = [name for name in SEALED if KINDS[name].tensors]
-
-
-@pytest.fixture(autouse=True)
-def quick_writing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing that is written here need outlast the machine, and there is much of it."""
-    monkeypatch.setattr(os, "fsync", lambda _: None)
-
-
-def written(kind: Kind, folder: Path, **origin: Any) -> Path:
-    path = folder / kind.name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    kind.write(path, made(**origin))
-    return path
+pytestmark = pytest.mark.usefixtures("one_thread", "quick_writing")
 
 
 @pytest.mark.parametrize("name", SEALED)
@@ -76,7 +56,7 @@ def test_the_file_of_a_sibling_is_refused(name: str, told: str, tmp_path: Path) 
 
 
 def test_only_what_is_about_all_seeds_of_a_run_tells_no_sibling() -> None:
-    assert [name for name in SEALED if not KINDS[name].told] == ["manifest"]
+    assert [name for name in SEALED if not KINDS[name].told] == ["database layer", "manifest"]
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -115,57 +95,3 @@ def test_damage_is_refused_or_changes_nothing(name: str, examples: int, tmp_path
         target.write_bytes(before[target])
 
     often(st.tuples(st.integers(0, 1), SOME_CHANGES), examples, use)
-
-
-@pytest.mark.parametrize("examples", [FEW, MANY])
-@pytest.mark.parametrize("name", [name for name in KINDS if not KINDS[name].tensors])
-def test_damage_that_is_rightly_sealed_is_refused_or_read(name: str, examples: int, tmp_path: Path) -> None:
-    kind = KINDS[name]
-    path = written(kind, tmp_path)
-    before = path.read_bytes()
-    assert refusal(lambda: kind.read(path, WANTED))[0] is None
-
-    def use(changes: Any) -> None:
-        data = damage(before, changes)
-        if kind.sealed:
-            reseal(path, lambda _: data)
-        else:
-            path.write_bytes(data)
-        refusal(lambda: kind.read(path, WANTED))
-
-    often(SOME_CHANGES, examples, use)
-
-
-@pytest.mark.parametrize("examples", [FEW, MANY])
-@pytest.mark.parametrize("name", TENSORS)
-def test_tensors_that_are_wrong_but_rightly_signed_are_refused_or_read(
-    name: str, examples: int, tmp_path: Path
-) -> None:
-    kind = KINDS[name]
-    path = written(kind, tmp_path)
-    before = path.read_bytes()
-    assert refusal(lambda: kind.read(path, WANTED))[0] is None
-    arrays = sorted(kind_arrays(path))
-    bits = st.tuples(st.sampled_from(arrays), SOME_CHANGES)
-    others = st.tuples(st.sampled_from([*arrays, "another"]), ARRAYS)
-    entries = st.tuples(st.sampled_from(["format", "kind", "game", "game_version", "origin", "network", "more"]), PLAIN)
-
-    def use(drawn: tuple[str, Any]) -> None:
-        path.write_bytes(before)
-        name, change = drawn
-        if isinstance(change, np.ndarray):
-            rearrange(path, **{name: change})
-        elif name in arrays and isinstance(change, list) and change and callable(change[0]):
-            array = kind_arrays(path)[name]
-            size = array.nbytes
-            data = damage(array.tobytes(), change)[:size].ljust(size, b"\0")
-            rearrange(path, **{name: np.frombuffer(data, array.dtype).reshape(array.shape)})
-        else:
-            redescribe(path, **{name: change})
-        refusal(lambda: kind.read(path, WANTED))
-
-    often(st.one_of(bits, others, entries), examples, use)
-
-
-def kind_arrays(path: Path) -> dict[str, np.ndarray]:
-    return safetensors.numpy.load_file(path)

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 import torch
 import yaml
+from published_form import published_state
 from sealed import checkpoint_info
 
 from probzero import files
@@ -23,6 +24,7 @@ from probzero.network.inference import Evaluator
 from probzero.network.model import build
 from probzero.report.certificates import certificate_summary, read_certificates
 from probzero.search.build import SearchFactory
+from probzero.tables import read_table
 from probzero.truth.measures import raw_moves, searched_moves
 
 ROOT = Path(__file__).parents[2]
@@ -160,3 +162,28 @@ def test_a_game_that_nobody_solves_is_refused(tmp_path: Path, capsys: pytest.Cap
     large = json.dumps({**raw, "game": {"name": "othello", "size": 6}})
     said = refusal(capsys, "certify", path, "--config", large, "--output", tmp_path / "c.csv")
     assert "expected a game that can be solved, found one that is too large" in said
+
+
+def test_a_run_is_set_beside_published_networks(network: Path, tmp_path: Path) -> None:
+    small = {"arena": {"checkpoints": [0, 1]}, "certify": {"batches": [1]}, "seeds": [0]}
+    raw = settings()
+    told = {**raw, **small, "arena": {**raw["arena"], **small["arena"]}}
+    (tmp_path / "run" / "config.json").write_text(json.dumps(told))
+    first = network.with_name("0000.safetensors")
+    checkpoint.save_checkpoint(first, build(GAME.shape, NETWORK, 6), checkpoint_info(GAME, NETWORK, iteration=0))
+    theirs = tmp_path / "weights_iter_10.pth"
+    torch.save(published_state(1, 4, 4), theirs)
+    output = tmp_path / "published"
+    line = ["compare-published", "--run", str(tmp_path / "run"), "--published", str(theirs), "--output", str(output)]
+    assert main(line) == 0
+    table = read_table(output / "published.csv", {"system": str, "games": int, "kept": int, "decisive": int})
+    games = raw["selfplay"]["games"] * raw["selfplay"]["shards"]
+    assert table.groupby("system")["games"].unique().map(list).to_dict() == {
+        "probzero": [0, games],
+        "published": [200],
+    }
+    assert sorted(table["particles"].unique()) == [0, 4]
+    # Every decisive position of 4×4 up to symmetry: the same for all, and no network without search keeps them all.
+    raw_ones = table[table["particles"] == 0]
+    assert table["decisive"].nunique() == 1 and (raw_ones["kept"] < raw_ones["decisive"]).all()
+    assert (output / "published.png").is_file() and (output / "published.pdf").is_file()

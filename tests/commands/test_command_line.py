@@ -39,6 +39,8 @@ def test_a_command_runs_with_the_garbage_collector_on(monkeypatch: pytest.Monkey
     [
         ("config", "numpy torch pandas"),
         ("paper", "torch numba matplotlib"),
+        ("certify", "torch matplotlib"),
+        ("choose", "torch matplotlib"),
         ("report", "torch numba"),
         ("study_report", "torch numba"),
         ("init", "numba pandas scipy matplotlib"),

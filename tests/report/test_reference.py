@@ -30,7 +30,9 @@ def run(tmp_path: Path) -> Path:
     folder = tmp_path / "run"
     files.write_json(folder / "config.json", SETTINGS, config.KIND, made())
     files.write_json(folder / "machine.json", {"versions": "1", "processor": "some"}, machine.KIND, made())
-    for name in ("tables/a.csv", "figures/a.png", "matches/b.csv", "truth/c/kept.csv", "selfplay/0001/shard0.csv"):
+    left = ("tables/a.csv", "figures/a.png", "matches/b.csv", "truth/c/kept.csv", "selfplay/0001/shard0.csv")
+    certified = ("certificates/iteration-0002.csv", "certificates/iteration-0002.json.gz")
+    for name in (*left, *certified):
         write_csv(folder / "seed0" / name, TABLE, "table", made())
     for number in (0, 1, 2):
         path = folder / "seed0" / "checkpoints" / f"{number:04}.safetensors"
@@ -44,12 +46,13 @@ def names(folder: Path) -> set[str]:
 
 def test_tables_records_and_every_checkpoint_of_the_tournament_are_kept_and_nothing_else(run: Path) -> None:
     target = run.with_name("kept")
-    assert keep(run, target) == 8
+    assert keep(run, target) == 10
     assert names(target) == {
         "config.json", "machine.json", "seed0/tables/a.csv", "seed0/figures/a.png", "seed0/matches/b.csv",
         "seed0/truth/c/kept.csv", "seed0/checkpoints/0000.safetensors", "seed0/checkpoints/0002.safetensors",
+        "seed0/certificates/iteration-0002.csv", "seed0/certificates/iteration-0002.json.gz",
     }  # fmt: skip
-    assert manifest.faults(target) == (8, [])
+    assert manifest.faults(target) == (10, [])
     processors = pd.read_csv(target / manifest.NAME)["processor"]
     assert set(processors) == {"some"}
 
@@ -86,7 +89,7 @@ def test_every_seed_must_have_all_of_its_checkpoints_and_tables(run: Path) -> No
         other = run / "seed1" / path.relative_to(run / "seed0")
         other.parent.mkdir(parents=True, exist_ok=True)
         other.write_bytes(path.read_bytes())
-    assert keep(run, run.with_name("kept")) == 14
+    assert keep(run, run.with_name("kept")) == 18
     for name in ("checkpoints/0002.safetensors", "tables/a.csv", "truth/c/kept.csv"):
         path = run / "seed1" / name
         path.rename(run / "away")

@@ -11,11 +11,11 @@ from probzero.report.reference import keep
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     summary = "the folder of the run or study"
-    parser.add_argument("--run", required=True, type=Path, dest="results", metavar="FOLDER", help=summary)
+    parser.add_argument("--run", required=True, type=Path, dest="folder", metavar="FOLDER", help=summary)
     arguments.add_path(parser, "--output", "where to commit it: results/reference/<name>", "FOLDER")
 
 
 def run(args: argparse.Namespace) -> None:
-    count = keep(args.results, args.output)
+    count = keep(args.folder, args.output)
     size = sum(path.stat().st_size for path in args.output.rglob("*") if path.is_file())
     progress.report(str(args.output), f"{count} files", f"{size / 1e6:.1f} MB")

@@ -79,11 +79,16 @@ def read_layer(folder: Path, game: Game, kind: str, phase: int) -> Layer:
     """Map a layer into memory; refuse one of another game or version, or that is not as it was written."""
     path = path_of(folder, kind, phase)
     about = files.read_json(describe(path), KIND, **MADE.as_dict())
+    if not isinstance(about, dict):
+        raise bad(KIND, describe(path), "an object", type(about).__name__)
     for name, wanted in (
         ("format", FORMAT), ("game", game.described), ("game_version", game.version), ("phase", phase),
     ):  # fmt: skip
         if about.get(name) != wanted:
             raise bad(KIND, f"{path}: {name}", wanted, about.get(name))
+    for name, type_ in (("positions", int), ("sha256", str)):
+        if type(about.get(name)) is not type_:
+            raise bad(KIND, f"{describe(path)}: {name}", "a number" if type_ is int else "a text", about.get(name))
     count = about["positions"]
     size = path.stat().st_size if path.is_file() else None
     if size != count * BYTES[kind]:

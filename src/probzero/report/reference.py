@@ -64,9 +64,8 @@ def read_record(path: Path) -> Config | Study:
 def _of_run(settings: Config) -> Iterator[str]:
     """Yield what every seed of a run must have left: one that lacks a checkpoint of the tournament is not finished."""
     last = f"certificates/iteration-{settings.arena.checkpoints[-1]:04}.json.gz"
-    measured = (
-        ("truth/**/*", "certificates/*.csv", last) if settings.game.entry.solvable(**settings.game.options) else ()
-    )
+    solvable = settings.game.entry.solvable(**settings.game.options)
+    measured = ("truth/**/*", "certificates/*.csv", last) if solvable else ()
     for seed in settings.seeds:
         yield from (f"seed{seed}/{pattern}" for pattern in (*OF_SEED, *measured))
         yield from (f"seed{seed}/{_checkpoint(iteration)}" for iteration in settings.arena.checkpoints)
