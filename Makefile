@@ -116,8 +116,11 @@ reference-study: $(INSTALLED)
 verify-results: $(INSTALLED)
 	@$(BIN)/probzero verify-results
 
+# In a variable, as commas separate the arguments of `if`.
+FIVE_SEEDS := --config 'seeds=[0,1,2,3,4]'
+
 othello4: $(INSTALLED)
-	@$(BIN)/snakemake --cores $(CORES) --configfile config/othello4.yaml $(if $(PUBLISHED),--config 'seeds=[0,1,2,3,4]')
+	@$(BIN)/snakemake --cores $(CORES) --configfile config/othello4.yaml $(if $(PUBLISHED),$(FIVE_SEEDS))
 	@$(BIN)/python tools/check_certificate.py results/othello4/seed*/certificates/*.json.gz
 ifneq ($(PUBLISHED),)
 	@$(BIN)/probzero compare-published --run results/othello4 --published $(sort $(wildcard $(PUBLISHED)/*.pt)) --trusted \

@@ -46,6 +46,13 @@ def test_a_run_is_one_call_of_snakemake(arguments: list[str], flags: str) -> Non
     assert last(*arguments) == f".venv/bin/snakemake --cores {cores} {flags}"
 
 
+def test_4x4_takes_five_seeds_when_it_is_set_beside_the_published_networks(tmp_path: Path) -> None:
+    (tmp_path / "model_iter_10.pt").touch()
+    alone, beside = (make("othello4", *more).stdout for more in ([], [f"PUBLISHED={tmp_path}"]))
+    assert "--configfile config/othello4.yaml" in alone and "seeds" not in alone and "compare-published" not in alone
+    assert "--config 'seeds=[0,1,2,3,4]'" in beside and f"--published {tmp_path}/model_iter_10.pt --trusted" in beside
+
+
 @pytest.mark.parametrize(
     "seed",
     ["`touch {}`", "$(touch {})", "$$(touch {})", "$(shell touch {})", "1'; touch {}; '", "1;touch {}", "1 2", "1\n2",
