@@ -61,13 +61,16 @@ class Oracle:
     def __init__(self, wrong: bool = False) -> None:
         self.wrong = wrong
 
-    def __call__(self, states: torch.Tensor, moves: torch.Tensor) -> Evaluation:
-        labels = Solver(GAME, threads=1).label(states.numpy(), margins=False)
-        good = torch.from_numpy(keeps_result(labels)).gather(1, moves)
-        real = torch.arange(moves.shape[1]) < GAME.legal(states).sum(1, keepdim=True)
-        prior = torch.where(real, torch.where(good ^ self.wrong, 1.0, 1e-3), 0.0)
-        outcome = wdl.from_result(torch.from_numpy(labels.result.astype(np.int64)))
-        return Evaluation(prior / prior.sum(1, keepdim=True), outcome, outcome)
+    def accept(self, states: np.ndarray) -> np.ndarray:
+        return states
+
+    def __call__(self, states: np.ndarray, moves: np.ndarray) -> Evaluation:
+        labels = Solver(GAME, threads=1).label(states, margins=False)
+        good = np.take_along_axis(keeps_result(labels), moves, axis=1)
+        real = np.arange(moves.shape[1]) < GAME.legal(states).sum(1, keepdims=True)
+        prior = np.where(real, np.where(good ^ self.wrong, 1.0, 1e-3), 0.0).astype(np.float32)
+        outcome = wdl.from_result(labels.result.astype(np.int64))
+        return Evaluation(prior / prior.sum(1, keepdims=True), outcome, outcome)
 
 
 def test_evaluation_sets_are_stratified_distinct_and_have_a_choice(positions: pd.DataFrame) -> None:
@@ -148,9 +151,9 @@ def test_outcomes_are_those_of_the_decisive_positions_one_by_one(positions: pd.D
     class First(Oracle):
         """Prefers the first legal move."""
 
-        def __call__(self, states: torch.Tensor, moves: torch.Tensor) -> Evaluation:
+        def __call__(self, states: np.ndarray, moves: np.ndarray) -> Evaluation:
             found = super().__call__(states, moves)
-            prior = torch.zeros(moves.shape)
+            prior = np.zeros(moves.shape, np.float32)
             prior[:, 0] = 1.0
             return Evaluation(prior, found.value, found.reward)
 
@@ -172,9 +175,9 @@ def test_calibration_of_a_constant_prediction_is_worked_out_by_hand(positions: p
     # Predicting (0.55, 0.15, 0.3) throughout: with shares w, d, l of the results the Brier score is
     # w(0.45² + 0.15² + 0.3²) + d(0.55² + 0.85² + 0.3²) + l(0.55² + 0.15² + 0.7²).
     class Constant(Oracle):
-        def __call__(self, states: torch.Tensor, moves: torch.Tensor) -> Evaluation:
-            triple = torch.tensor([[0.55, 0.15, 0.3]]).repeat(len(states), 1)
-            return Evaluation(torch.ones(moves.shape) / moves.shape[1], triple, triple)
+        def __call__(self, states: np.ndarray, moves: np.ndarray) -> Evaluation:
+            triple = np.tile(np.array([0.55, 0.15, 0.3], np.float32), (len(states), 1))
+            return Evaluation(np.ones(moves.shape, np.float32) / moves.shape[1], triple, triple)
 
     table = calibration_table(Constant(), GAME, positions)
     count = len(positions)
