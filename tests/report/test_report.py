@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
-from kinds_of_files import CALIBRATION, COUNTED, GAME, KEPT, PERFECT, ROOT
+from kinds_of_files import CALIBRATION, COUNTED, GAME, KEPT, PERFECT, ROOT, certified
 from made_matches import record, write_record
 from made_metrics import shard, training
 from sealed import MADE, write_metrics
@@ -17,7 +17,7 @@ from probzero import config, files
 from probzero.__main__ import main
 from probzero.commands.report import files_of
 from probzero.files import COSTS
-from probzero.report import style
+from probzero.report import certificates, style
 from probzero.report.iteration_costs import SELFPLAY
 from probzero.report.same_files import differences, is_cost
 from probzero.tables import write_csv
@@ -25,7 +25,7 @@ from probzero.truth.blunders import BLUNDERS
 
 PLAYERS = ["random", "iteration-0000", "iteration-0002", "perfect"]  # each meets those before
 TABLES = {"training", "selfplay", "costs", "ratings", "differences", "pairings", "model", "truth", "efficiency",
-          "errors", "calibration", "reliability", "perfect", "blunders"}  # fmt: skip
+          "errors", "calibration", "reliability", "perfect", "blunders", "certificates"}  # fmt: skip
 FIGURES = {"elo", "win_rates", "training", "selfplay", "costs", "truth", "errors", "reliability", "blunders"}
 
 
@@ -57,6 +57,8 @@ def write_inputs(folder: Path, slower: float, hits: int, won_openings: int = 1) 
             rows = pd.DataFrame({"player": path.parent.name, **table})
             wanted = won_openings if kind == "perfect" else len(rows)
             write_csv(path, rows.iloc[:wanted], kind, MADE.about(path.parent.name))
+    for path in found["certificates"]:
+        write_csv(path, certified().assign(player=path.stem), certificates.KIND, MADE.about(path.stem))
     for path in found["blunders"]:
         write_metrics(path, {**COUNTED, "iteration": int(path.stem)}, BLUNDERS)
 

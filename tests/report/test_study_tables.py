@@ -114,7 +114,10 @@ def test_costs_are_means_over_seeds_of_every_checkpoint(tmp_path: Path) -> None:
 
 def test_a_share_of_exactly_the_threshold_reaches_it(tmp_path: Path) -> None:
     found = small_study.inputs()
-    found.measures["kept"] = np.where(found.measures["positions"] == 80, 76, 9.5)  # 95 of 100
+    kept = np.where(found.measures["positions"] == 80, 76, found.measures["phase"] + 5)  # 9 + 10 + 76 of 100
+    digits = zip(kept, found.measures["positions"], strict=True)
+    changes = {"kept": kept, "outcomes": [count * "1" + (all_ - count) * "0" for count, all_ in digits]}
+    found = found._replace(measures=found.measures.assign(**changes))
     table = tables.efficiency_table(small_study.read(tmp_path, found))
     assert rows_by(table, "variant", "threshold")["alphazero", 0.95]["seeds_reaching"] == 2
 

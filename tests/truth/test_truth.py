@@ -61,8 +61,8 @@ class Oracle:
     def __init__(self, wrong: bool = False) -> None:
         self.wrong = wrong
 
-    def accept(self, array: np.ndarray) -> np.ndarray:
-        return array
+    def accept(self, states: np.ndarray) -> np.ndarray:
+        return states
 
     def __call__(self, states: np.ndarray, moves: np.ndarray) -> Evaluation:
         labels = Solver(GAME, threads=1).label(states, margins=False)
@@ -153,7 +153,7 @@ def test_outcomes_are_those_of_the_decisive_positions_one_by_one(positions: pd.D
 
         def __call__(self, states: np.ndarray, moves: np.ndarray) -> Evaluation:
             found = super().__call__(states, moves)
-            prior = np.zeros(moves.shape, dtype=np.float32)
+            prior = np.zeros(moves.shape, np.float32)
             prior[:, 0] = 1.0
             return Evaluation(prior, found.value, found.reward)
 
@@ -176,8 +176,8 @@ def test_calibration_of_a_constant_prediction_is_worked_out_by_hand(positions: p
     # w(0.45² + 0.15² + 0.3²) + d(0.55² + 0.85² + 0.3²) + l(0.55² + 0.15² + 0.7²).
     class Constant(Oracle):
         def __call__(self, states: np.ndarray, moves: np.ndarray) -> Evaluation:
-            triple = np.tile(np.array([[0.55, 0.15, 0.3]], dtype=np.float32), (len(states), 1))
-            return Evaluation(np.full(moves.shape, 1 / moves.shape[1], dtype=np.float32), triple, triple)
+            triple = np.tile(np.array([0.55, 0.15, 0.3], np.float32), (len(states), 1))
+            return Evaluation(np.ones(moves.shape, np.float32) / moves.shape[1], triple, triple)
 
     table = calibration_table(Constant(), GAME, positions)
     count = len(positions)
