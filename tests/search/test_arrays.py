@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from probzero.search.arrays import LARGE, paged_zeros
+from probzero.search.arrays import HUGE, LARGE, paged_zeros
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "int16", "int32", "int64", "float64"])
-@pytest.mark.parametrize("bytes_", [64, LARGE, 3 * LARGE], ids=str)
+@pytest.mark.parametrize("bytes_", [64, LARGE, 3 * LARGE, HUGE], ids=str)
 def test_arrays_are_zero_again_after_others_were_written_and_freed(dtype: str, bytes_: int) -> None:
     rows = bytes_ // (2 * np.dtype(dtype).itemsize)
     for _ in range(3):
