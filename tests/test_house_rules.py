@@ -140,4 +140,5 @@ def test_constants_that_compiled_loops_repeat_are_those_of_the_rest() -> None:
     from probzero.search import graph, key_table, scores
 
     paths, hashing = (templates.load(f"probzero.search.loops.{name}") for name in ("paths", "hashing"))
-    assert (paths.PUCT_BASE, paths.NO_EDGE, hashing.EMPTY) == (scores.PUCT_BASE, graph.NO_EDGE, key_table.EMPTY)
+    assert (paths.PUCT_BASE, paths.NO_EDGE) == (scores.PUCT_BASE, graph.NO_EDGE)
+    assert (hashing.EMPTY, hashing.ENTRY_BITS) == (key_table.EMPTY, key_table.ENTRY_BITS)

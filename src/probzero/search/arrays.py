@@ -27,7 +27,6 @@ class GraphArrays(NamedTuple):
     """The memory of a `Graph` as numpy sees it; `graph` says what each array holds."""
 
     keys: np.ndarray
-    slots: np.ndarray
     key: np.ndarray
     rank: np.ndarray
     evaluated: np.ndarray

@@ -82,8 +82,8 @@ class Graph:
 
     @cached_property
     def arrays(self) -> GraphArrays:
-        """Return the same memory for compiled loops."""
-        arrays = {**vars(self), "keys": self.table.keys, "slots": self.table.slots}
+        """Return the same memory for compiled loops, but for the slots of the table, whose number grows."""
+        arrays = {**vars(self), "keys": self.table.keys}
         return GraphArrays(*(plain(arrays[name]) for name in GraphArrays._fields))
 
     def states(self, nodes: Array) -> Array:

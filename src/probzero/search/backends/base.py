@@ -58,7 +58,10 @@ class Backend(Protocol):
         """Return `random_keys.mix` of the columns of int64 words [n, width]: hashes [n]."""
 
     def insert(self, table: KeyTable, keys: Array, hashes: Array) -> tuple[Array, Array]:
-        """Do the work of `KeyTable.insert`."""
+        """Do the work of `KeyTable.insert`, with room for all keys among the slots."""
+
+    def move_slots(self, taken: Array, slots: Array) -> None:
+        """Put what slots hold into free `slots`, of which there are more; see `KeyTable`."""
 
     def open_nodes(self, graph: Graph, nodes: Array) -> Leaves:
         """Mark distinct new nodes [m] as evaluated and rank them; terminals get their true outcome and are closed.

@@ -55,6 +55,9 @@ class CompiledBackend:
         table.reserve(count - table.count)
         return like(entries, keys), like(added[:fresh], keys)
 
+    def move_slots(self, taken: Array, slots: Array) -> None:
+        self._hashing.move_slots(plain(taken), plain(slots))
+
     def open_nodes(self, graph: Graph, nodes: Array) -> Leaves:
         most = len(nodes)
         live, counts = np.empty((2, most), np.int64)
@@ -67,7 +70,11 @@ class CompiledBackend:
     def expand(self, graph: Graph, leaves: Leaves, evaluation: Evaluation) -> None:
         children = np.empty((leaves.total, self.game.words + 1), np.int64)
         scratch = np.empty((3, leaves.total), np.int64)
-        given = (leaves.nodes, leaves.moves, leaves.counts, evaluation.prior, evaluation.value, evaluation.reward)
+        graph.table.make_room(leaves.total)
+        given = (
+            graph.table.slots, leaves.nodes, leaves.moves, leaves.counts, evaluation.prior, evaluation.value,
+            evaluation.reward,
+        )  # fmt: skip
         nodes = self._expansion.expand(
             graph.arrays, *map(plain, given), graph.edges, graph.transpositions, graph.scopes, graph.nodes, children,
             scratch,

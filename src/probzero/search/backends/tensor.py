@@ -13,9 +13,9 @@ from probzero.games.base import Game, list_moves
 from probzero.kernels.backup.backup_graph import BackupGraph
 from probzero.kinds import Array, is_tensor
 from probzero.random_keys import key, mix, uniform
+from probzero.search.backends import tensor_table
 from probzero.search.backends.base import Descent, Leaves, Paths, lacks
 from probzero.search.graph import NO_EDGE, Graph
-from probzero.search.key_table import EMPTY
 from probzero.search.scores import scores
 from probzero.search.splitting import SPLITTERS, Splitter
 
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from probzero.network.evaluation import Evaluation
     from probzero.search.key_table import KeyTable
     from probzero.search.mcts import MctsSearch
-
-BIDS = -(1 << 62)  # bids for a slot are below every entry
 
 
 class Kernels(NamedTuple):
@@ -62,32 +60,10 @@ class TensorBackend:
         return mix(*words.unbind(1))
 
     def insert(self, table: KeyTable, keys: torch.Tensor, hashes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """All keys probe in step. Those at an empty slot bid for it, the lowest row wins and writes its key, and the
-        others look at the slot again: an equal key then finds its entry, a different one moves on.
-        """
-        entries = torch.full_like(hashes, -1)
-        added = []
-        mask = len(table.slots) - 1
-        todo = torch.arange(len(hashes), device=hashes.device)
-        slots = hashes & mask
-        while len(todo):
-            held = table.slots[slots]
-            empty = held == EMPTY
-            if empty.any():
-                bids = todo + BIDS
-                table.slots.scatter_reduce_(0, slots[empty], bids[empty], "amin")
-                won = table.slots[slots] == bids
-                winners = todo[won]
-                first = table.reserve(len(winners))
-                numbers = torch.arange(first, table.count, device=hashes.device)
-                table.keys[first : table.count] = keys[winners]
-                table.slots[slots[won]] = numbers + 1
-                added.append(winners)
-                held = table.slots[slots]
-            same = (table.keys[held - 1] == keys[todo]).all(-1)
-            entries[todo[same]] = held[same] - 1
-            todo, slots = todo[~same], (slots[~same] + 1) & mask
-        return entries, torch.cat(added) if added else todo
+        return tensor_table.insert(table, keys, hashes)
+
+    def move_slots(self, taken: torch.Tensor, slots: torch.Tensor) -> None:
+        tensor_table.move_slots(taken, slots)
 
     def open_nodes(self, graph: Graph, nodes: torch.Tensor) -> Leaves:
         states = graph.states(nodes)

@@ -47,10 +47,13 @@ def open_nodes(graph, new, nodes, states, moves, counts):
 
 
 @njit(cache=True, nogil=True)
-def expand(graph, nodes, moves, counts, prior, value, reward, first, transpositions, scopes, held, children, scratch):
+def expand(
+    graph, slots, nodes, moves, counts, prior, value, reward, first, transpositions, scopes, held, children, scratch
+):
     """`Backend.expand` for nodes [n]: fill in values and the edges from number `first` on, and enter the children.
 
-    `children` [total, W + 1] and `scratch` [3, total] are room to work in. Returns the number of nodes like `insert`.
+    `slots` are those of the table of nodes, with room for the children; `children` [total, W + 1] and `scratch`
+    [3, total] are room to work in. Returns the number of nodes like `insert`.
     """
     games, edge = len(graph.game_key), 0
     hashes, entries, added = scratch
@@ -81,7 +84,7 @@ def expand(graph, nodes, moves, counts, prior, value, reward, first, transpositi
                 state = mixed(np.uint64(child[word]), state)
             hashes[edge] = np.int64(mixed(np.uint64(salt), state))
             edge += 1
-    held, fresh = insert(children, hashes, graph.slots, graph.keys, held, entries, added)
+    held, fresh = insert(children, hashes, slots, graph.keys, held, entries, added)
     if held <= len(graph.keys):
         edge = 0
         for row in range(len(nodes)):

@@ -6,11 +6,30 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-EMPTY = 0  # that of `search.key_table`
+EMPTY, ENTRY_BITS = 0, 32  # those of `search.key_table`
+ENTRY, HASH = (1 << ENTRY_BITS) - 1, (1 << 63) - (1 << ENTRY_BITS)  # the parts of a slot
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 FIRST = np.uint64(0xBF58476D1CE4E5B9)
 SECOND = np.uint64(0x94D049BB133111EB)
 U11, U27, U30, U31 = np.uint64(11), np.uint64(27), np.uint64(30), np.uint64(31)
+
+
+@njit(forceinline=True)
+def first_slot(slot, count):
+    """Return where among `count` slots the search for what the slot holds begins."""
+    return ((slot >> ENTRY_BITS) * count) >> (63 - ENTRY_BITS)
+
+
+@njit(cache=True, nogil=True)
+def move_slots(taken, slots):
+    """`Backend.move_slots`."""
+    mask = len(slots) - 1
+    for held in taken:
+        if held != EMPTY:
+            place = first_slot(held, len(slots))
+            while slots[place] != EMPTY:
+                place = (place + 1) & mask
+            slots[place] = held
 
 
 @njit(cache=True, nogil=True)
@@ -22,12 +41,14 @@ def insert(keys, hashes, slots, held, count, entries, added):
     mask = len(slots) - 1
     fresh = 0
     for row in range(len(keys)):
-        slot = hashes[row] & mask
+        part = (hashes[row] >> 1) & HASH
+        place = first_slot(part, len(slots))
         while True:
-            if slots[slot] == EMPTY:
+            slot = slots[place]
+            if slot == EMPTY:
                 if count >= len(held):
                     return count + 1, fresh
-                slots[slot] = count + 1
+                slots[place] = part | (count + 1)
                 for column in range(keys.shape[1]):
                     held[count, column] = keys[row, column]
                 entries[row] = count
@@ -35,14 +56,15 @@ def insert(keys, hashes, slots, held, count, entries, added):
                 fresh += 1
                 count += 1
                 break
-            entry = slots[slot] - 1
-            same = True
-            for column in range(keys.shape[1]):
-                same &= held[entry, column] == keys[row, column]
-            if same:
-                entries[row] = entry
-                break
-            slot = (slot + 1) & mask
+            if slot & HASH == part:
+                entry = (slot & ENTRY) - 1
+                same = True
+                for column in range(keys.shape[1]):
+                    same &= held[entry, column] == keys[row, column]
+                if same:
+                    entries[row] = entry
+                    break
+            place = (place + 1) & mask
     return count, fresh
 
 
