@@ -93,6 +93,16 @@ def test_nobody_but_the_configuration_asks_for_an_algorithm_by_name() -> None:
     assert asking == {"src/probzero/config/sections.py"}
 
 
+def test_the_form_of_a_search_is_chosen_in_one_place() -> None:
+    """The network has forms of its own; nobody else asks where it computes."""
+    asking = {
+        str(path.relative_to(ROOT / "src" / "probzero"))
+        for path in SOURCES
+        if re.search(r"device\.type|== CPU\b|use_triton", path.read_text(encoding="utf-8"))
+    }
+    assert {name for name in asking if not name.startswith("network/")} == {"devices.py", "search/build.py"}
+
+
 def test_no_game_is_named_outside_games() -> None:
     names = re.compile(r"othello|connect.?four|reversi|bitboard|\bdiscs?\b", re.IGNORECASE)
     apart = ROOT / "src" / "probzero" / "games"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
+import numpy as np
+
 from probzero.errors import bad
 
 CPU = "cpu"
@@ -32,3 +34,12 @@ def has_driver() -> bool:
         return ctypes.CDLL("libcuda.so.1").cuInit(0) == 0
     except OSError:
         return False
+
+
+def on(array: np.ndarray, device: Any) -> Any:
+    """Return a numpy array as what computes on a device takes: itself on a processor, else a tensor there."""
+    if str(device) == CPU:
+        return array
+    import torch
+
+    return torch.from_numpy(array).to(device)

@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from probzero.devices import CPU
-
 Array = Any  # a numpy array or a torch tensor
 
 
@@ -49,15 +47,6 @@ def count_up(like: Array, *bounds: int) -> Array:
 def plain(array: Array) -> np.ndarray:
     """Return a numpy array: of a tensor in the processor's memory the same memory, of others a copy."""
     return array.detach().cpu().numpy() if is_tensor(array) else np.asarray(array)
-
-
-def on(array: np.ndarray, device: Any) -> Array:
-    """Return a numpy array as what computes on a device takes: itself on a processor, else a tensor there."""
-    if str(device) == CPU:
-        return array
-    import torch
-
-    return torch.from_numpy(array).to(device)
 
 
 def like(array: np.ndarray, other: Array) -> Array:

@@ -28,7 +28,8 @@ from typing import Any
 from probzero.errors import bad
 
 PACKAGE = Path(__file__).parent
-CONSTANTS = ("wdl.py", "kernels/winner_prob/constants.py")  # what templates may take numbers from, beside each other
+# What templates may take numbers from, beside each other; `wdl` imports `kinds`.
+CONSTANTS = ("wdl.py", "kinds.py", "kernels/winner_prob/constants.py")
 STRUCTS = ("search/arrays.py",)  # and tuples of arrays; a tuple's class must be one for all games
 _LOADING = threading.RLock()  # loading changes numba's settings, which all threads share
 

@@ -96,9 +96,9 @@ def test_moves_are_chosen_for_every_position_and_budget(network: Path, tmp_path:
     model, _ = checkpoint.load_checkpoint(network)
     evaluator = Evaluator(model, GAME, torch.device("cpu"))
     factory = SearchFactory(GAME, evaluator, parse_part("search", settings()["search"], "here"), 10_000, "capacity")
-    states = torch.tensor(lines)
+    states = np.array(lines)
     raw, searched = raw_moves(evaluator, GAME, states), searched_moves(factory, states, 4, [2], 0)[0]
-    assert table.move.tolist() == [GAME.move_name(int(move)) for move in torch.cat([raw, searched])]
+    assert table.move.tolist() == [GAME.move_name(int(move)) for move in np.concatenate([raw, searched])]
 
 
 @pytest.mark.parametrize(

@@ -61,9 +61,6 @@ class Oracle:
     def __init__(self, wrong: bool = False) -> None:
         self.wrong = wrong
 
-    def accept(self, states: np.ndarray) -> np.ndarray:
-        return states
-
     def __call__(self, states: np.ndarray, moves: np.ndarray) -> Evaluation:
         labels = Solver(GAME, threads=1).label(states, margins=False)
         good = np.take_along_axis(keeps_result(labels), moves, axis=1)

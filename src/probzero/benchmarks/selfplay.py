@@ -9,8 +9,8 @@ import numpy as np
 from probzero.benchmarks.rows import speed
 from probzero.benchmarks.search import evaluator_of, random_positions
 from probzero.config import Config
+from probzero.devices import on
 from probzero.games.base import list_moves
-from probzero.kinds import on
 from probzero.learning.selfplay import play_shard
 from probzero.network.inference import Evaluator
 from probzero.random_keys import key

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,7 +44,7 @@ def _expected(results: Path) -> str:
     """What a run at the default scale should give: the reference run's numbers."""
     folder = results / "reference" / "laptop"
     settings = files.read_json(folder / "config.json", config.KIND)
-    names = ("differences", "truth", "perfect", "blunders", "efficiency")
+    names = ("differences", "truth", "perfect", "blunders", "efficiency", "certificates")
     tables = {name: read_written(folder / "seed0" / "tables" / f"{name}.csv", {}, seed=0) for name in names}
     truth = tables["truth"][tables["truth"]["source"] == "all"]
     last, particles = int(truth["iteration"].max()), settings["arena"]["particles"] * settings["arena"]["batches"]
@@ -62,6 +62,8 @@ def _expected(results: Path) -> str:
 
     def reached(threshold: float, budget: int) -> str:
         row = _one(tables["efficiency"], threshold=threshold, particles=budget)
+        if pd.isna(row["iteration"]):
+            return "not reached"
         return f"iteration {row['iteration']:.0f}, {row['leaf_evaluations'] / 1e6:.1f} million leaf evaluations"
 
     player, blunders = f"iteration-{last:04}", tables["blunders"]["blunders_per_game"]
@@ -85,9 +87,25 @@ def _expected(results: Path) -> str:
             f"{blunders.iloc[0]:.2f} → {blunders.iloc[-1]:.2f}",
         ),
     ]
+    rows += _certified(tables["certificates"], last)
     for share, budget in zip((0.95, 0.98), searched, strict=True):
         rows.append((f"first keeps {100 * share:.0f} % with {budget} particles", reached(share, budget)))
     return _table(("what", "number to expect"), rows)
+
+
+def _certified(table: pd.DataFrame, iteration: int) -> Iterator[tuple[str, str]]:
+    """Yield which agents of a network no opponent can beat, and from how many won positions."""
+    of_network = table[table["iteration"] == iteration]
+    for source, draws, what in (
+        ("start", 0, "no opponent can beat it from the start"),
+        ("start", 1, "the same under each of the keys of random draws"),
+        ("won", 0, "won positions of the opening from which no opponent can beat it"),
+    ):
+        rows = of_network[(of_network["source"] == source) & (of_network["draws"] == draws)].sort_values("particles")
+        budgets = ["policy alone" if budget == RAW else f"{budget} particles" for budget in rows["particles"]]
+        counts = [f"{held} of {agents}" for held, agents in zip(rows["certified"], rows["agents"], strict=True)]
+        if len(rows):
+            yield f"{what}: {', '.join(budgets)}", ", ".join(counts)
 
 
 def _study(results: Path, roles: Collection[str]) -> str:

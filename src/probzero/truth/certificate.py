@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from probzero.config import Search
+from probzero.devices import on
 from probzero.errors import bad
 from probzero.games.base import Game
 from probzero.kinds import plain
@@ -50,7 +51,7 @@ def network_moves(factory: SearchFactory, evaluator: Evaluator | None, volume: i
     def choose(states: np.ndarray) -> np.ndarray:
         if particles == 0:
             assert evaluator is not None
-            return plain(raw_moves(evaluator, factory.game, evaluator.accept(states)))
+            return plain(raw_moves(evaluator, factory.game, on(states, evaluator.device)))
         parts = np.split(states, range(together, len(states), together))
         return np.concatenate(
             [plain(searched_moves(factory, part, volume, [particles // volume], key)[0]) for part in parts]

@@ -9,8 +9,9 @@ import pandas as pd
 
 from probzero import wdl
 from probzero.config import Truth
+from probzero.devices import on
 from probzero.games.base import Game, list_moves
-from probzero.kinds import Array, count_up, on, pick, plain
+from probzero.kinds import Array, count_up, pick, plain
 from probzero.network.inference import Evaluator
 from probzero.random_keys import key
 from probzero.search.build import SearchFactory
