@@ -119,5 +119,8 @@ def random_forest(seed: int, games: int = 4, most_edges: int = 6, depth: int = 5
             if draw.random() < 0.8:
                 touched.setdefault(rank, []).append(node)
         nodes.append(new)
+    if not touched:  # a batch touches its roots at least
+        first = next(node for node, new in enumerate(nodes) if "edges" in new)
+        touched[slots[first][1]] = [first]
     levels = [touched[rank] for rank in sorted(touched, reverse=True)]
     return SmallGraph.build(nodes), levels, {node: 3 * game + 1 for node, (game, _) in enumerate(slots)}

@@ -1,6 +1,6 @@
 """Compare the speed of two versions of ProbZero, each in processes of its own that take turns.
 
-    OMP_NUM_THREADS=1 python docs/notes/compare_speed.py BEFORE/src AFTER/src [rounds] [inference|training|selfplay ...]
+    OMP_NUM_THREADS=1 python tools/compare_speed.py BEFORE/src AFTER/src [rounds] [inference|training|selfplay ...]
 
 Prints processor seconds of each version (the median of the rounds) and their ratio: other work on the machine hardly
 changes these. One thread, untrained networks, 5×5 Othello.
