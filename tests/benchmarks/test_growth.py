@@ -48,6 +48,11 @@ def test_a_row_by_hand() -> None:
     }
 
 
+def test_every_case_is_a_configuration_that_another_process_can_read() -> None:
+    for case in growth.cases(config.load(CONFIG / "laptop.yaml")):
+        assert config.parse(case.config.as_dict()).game == case.config.game
+
+
 def test_a_shard_is_measured_in_a_process_of_its_own() -> None:
     small = config.load(CONFIG / "smoke.yaml").changed(selfplay={"games": 40, "batches": 8})
     found = growth.in_process(small, 1)

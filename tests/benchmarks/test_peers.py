@@ -14,6 +14,7 @@ from probzero import config, games
 from probzero.__main__ import main
 from probzero.benchmarks import peers, rivals
 from probzero.benchmarks.peers import Rates, Setting
+from probzero.commands import bench_peers
 from probzero.config import Network
 from probzero.errors import ProbZeroError
 from probzero.tables import read_table
@@ -157,3 +158,8 @@ def test_the_network_for_the_published_program_has_the_size_of_ours(tmp_path: Pa
     assert policy.shape == (3, 26)
     for outcomes in (value, reward):
         assert outcomes.sum(1) == pytest.approx(torch.ones(3))
+
+
+def test_the_largest_board_is_a_configuration_that_another_process_can_read() -> None:
+    largest = bench_peers._on_largest(config.load(CONFIG.with_name("laptop.yaml")), 20)
+    assert config.parse(largest.as_dict()).game.options == {"size": 8}

@@ -53,7 +53,10 @@ def cases(setting: Config) -> list[Case]:
     larger = [[choice for choice in options[name] if choice >= own] for name, own in setting.game.options.items()]
     for board in product(*larger):
         values = dict(zip(setting.game.options, board, strict=True))
-        found.append(Case("board", base.changed(game=values, selfplay={"games": BOARD_GAMES})))
+        on_board = base.changed(
+            game=values, selfplay={"games": BOARD_GAMES}, arena={"anchors": ()}
+        )  # who need a solver
+        found.append(Case("board", on_board))
     return found
 
 

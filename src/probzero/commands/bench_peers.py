@@ -67,4 +67,5 @@ def _others(setting: Config, args: argparse.Namespace, folder: Path) -> Iterator
 
 def _on_largest(setting: Config, games: int) -> Config:
     largest = {option: max(choices) for option, choices in setting.game.entry.options.items()}
-    return setting.changed(game=largest, selfplay={"shards": 1, "games": games, "capacity": 8_000_000})
+    played = {"shards": 1, "games": games, "capacity": 8_000_000}
+    return setting.changed(game=largest, selfplay=played, arena={"anchors": ()})  # no board is solved that is so large
