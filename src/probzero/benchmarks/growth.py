@@ -53,10 +53,8 @@ def cases(setting: Config) -> list[Case]:
     larger = [[choice for choice in options[name] if choice >= own] for name, own in setting.game.options.items()]
     for board in product(*larger):
         values = dict(zip(setting.game.options, board, strict=True))
-        on_board = base.changed(
-            game=values, selfplay={"games": BOARD_GAMES}, arena={"anchors": ()}
-        )  # who need a solver
-        found.append(Case("board", on_board))
+        # Some anchors need a solver, which larger boards have not.
+        found.append(Case("board", base.changed(game=values, selfplay={"games": BOARD_GAMES}, arena={"anchors": ()})))
     return found
 
 
