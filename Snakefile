@@ -4,6 +4,7 @@
 #   snakemake --cores all --config seeds=[1] name=laptop-seed1               another seed
 #   snakemake --cores all --configfile config/smoke.yaml                     another scale
 #   snakemake --cores all --configfile config/study.yaml                     variants × seeds at equal budgets (see study.smk)
+#   snakemake --cores all --configfile config/published.yaml --config folder=FOLDER    given networks (see networks.smk)
 # Other flags are those of profiles/default/config.yaml.
 from snakemake.utils import min_version
 
@@ -16,16 +17,18 @@ if not workflow.overwrite_configfiles:
     configfile: workflow.source_path("config/laptop.yaml")
 
 
-include: "workflow/rules/common.smk"
+include: "workflow/rules/jobs.smk"
 
 
-pathvars:
-    top=TOP,
-    run=RUN,
+if "tournaments" in config:
 
+    include: "workflow/rules/networks.smk"
 
-include: "workflow/rules/inputs.smk"
-include: "workflow/rules/learning.smk"
+else:
+
+    include: "workflow/rules/common.smk"
+    include: "workflow/rules/inputs.smk"
+    include: "workflow/rules/learning.smk"
 
 
 # The profile turns off Snakemake's own lock, which stays behind when a run is killed.
@@ -33,7 +36,14 @@ onstart:
     hold(f"{TOP}/.lock")
 
 
-if "variants" in config:
+if "tournaments" in config:
+
+    rule tournaments:
+        default_target: True
+        input:
+            TOURNAMENT_FILES,
+
+elif "variants" in config:
 
     include: "workflow/rules/study.smk"
 
@@ -66,5 +76,7 @@ else:
             "<run>/paper.pdf" if IN_PAPER else [],
 
 
-onsuccess:
-    say_cost()
+if "tournaments" not in config:
+
+    onsuccess:
+        say_cost()

@@ -33,7 +33,7 @@ TARGETS: dict[str, tuple[str, int | str, int]] = {
     "sm_100": ("cuda", 100, 32),
     "gfx942": ("hip", "gfx942", 64),
 }
-BLOCKS = (16, 32, 64, 128)  # 64 serves the largest game there is, of 60 moves at most; 128 is a reserve
+BLOCKS = (16, 32, 64)  # the last serves the largest game with a tensor form, of 60 moves at most
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,17 @@ class Variant:
     function: Any
     signature: dict[str, str]
     constants: dict[str, int | bool]
-    options: dict[str, int]
+    options: dict[str, int | bool]
+    scheme: str = ""  # by which descend splits particles
 
     @property
     def name(self) -> str:
-        return self.kernel + ("_tempered" if self.constants["TEMPERED"] else "")
+        tempered = "_tempered" if self.constants.get("TEMPERED") else ""
+        return self.kernel + tempered + (f"_{self.scheme}" if self.scheme else "")
+
+    @property
+    def block(self) -> int:
+        return self.constants["BLOCK_K" if "BLOCK_K" in self.constants else "BLOCK"]
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,7 @@ class Usage:
 
     kernel: str
     target: str
-    block_k: int
+    block: int  # moves of a node side by side; of place, keys of a program
     num_warps: int
     registers: int  # per thread
     shared_bytes: int  # per program
@@ -66,8 +72,12 @@ class Usage:
 
 
 def variants() -> Iterator[Variant]:
-    """Yield both kernels for every block size at temperature 1, and for the largest at another temperature too."""
+    """Yield every kernel for every block size; for the largest also at another temperature, and with every scheme.
+
+    place comes for states of two and of four words."""
     from probzero.kernels.backup import triton_kernel as backup
+    from probzero.kernels.descend import triton_kernel as descend
+    from probzero.kernels.place import triton_kernel as place
     from probzero.kernels.winner_prob import triton_kernel as winner_prob
 
     for block_k in BLOCKS:
@@ -82,10 +92,30 @@ def variants() -> Iterator[Variant]:
             yield Variant(
                 "backup",
                 backup.backup_kernel,
-                _signature(backup.backup_kernel, "*i64 *i64 *i64 *i64 *i64 *fp32 *fp32 *fp32 *i1 fp32"),
+                _signature(backup.backup_kernel, "*i64 *i64 *i64 *i64 *i64 *fp32 *fp32 *fp32 *i1 *i64 *i64 fp32 i32"),
                 {"TEMPERED": tempered, "BLOCK_K": block_k},
                 {"num_warps": backup.NUM_WARPS, "num_stages": backup.NUM_STAGES},
             )
+        for scheme in descend.SCHEMES if block_k == max(BLOCKS) else list(descend.SCHEMES)[:1]:
+            yield Variant(
+                "descend",
+                descend.descend_kernel,
+                _signature(
+                    descend.descend_kernel,
+                    "*i64 *i64 *i64 *i16 *i1 *i1 *i32 *i32 *i64 *i64 *i64 *fp32 *i32 *i64 *i64 *i64 *i64 i64 i32 i32",
+                ),
+                {"SCHEME": descend.SCHEMES[scheme], "BLOCK_K": block_k},
+                {"num_warps": descend.NUM_WARPS, "num_stages": descend.NUM_STAGES, "enable_fp_fusion": False},
+                scheme,
+            )
+    for width in (3, 5):  # a state and its scope
+        yield Variant(
+            f"place_{width}",
+            place.place_kernel,
+            _signature(place.place_kernel, "*i64 *i64 *i64 *i64 *i64 i32 i32"),
+            {"WIDTH": width, "BLOCK": place.BLOCK},
+            {"num_warps": place.NUM_WARPS},
+        )
 
 
 def compile_for(variant: Variant, target: str) -> Any:
@@ -97,7 +127,7 @@ def compile_for(variant: Variant, target: str) -> Any:
     source = ASTSource(variant.function, signature=variant.signature, constexprs=variant.constants)
     # Contraction to fused multiply-add is Triton's default when it launches a kernel; said here, not assumed.
     return triton.compile(
-        source, target=GPUTarget(*TARGETS[target]), options=variant.options | {"enable_fp_fusion": True}
+        source, target=GPUTarget(*TARGETS[target]), options={"enable_fp_fusion": True} | variant.options
     )
 
 
@@ -105,7 +135,7 @@ def usage(variant: Variant, target: str, folder: Path | None = None) -> Usage:
     """Compile the variant for the target and read off registers, memory and spills; keep the assembly in `folder`."""
     compiled = compile_for(variant, target)
     text = compiled.asm["ptx" if TARGETS[target][0] == "cuda" else "amdgcn"]
-    block, warps = variant.constants["BLOCK_K"], variant.options["num_warps"]
+    block, warps = variant.block, variant.options["num_warps"]
     if folder is not None:
         files.write_text(folder / f"{variant.name}-{block}-{target}.s", text)
     registers, stack, spills = (_read_ptxas if TARGETS[target][0] == "cuda" else _read_amdgcn)(text)

@@ -35,11 +35,20 @@ def backup(graph: SmallGraph, levels: list[list[int]], games: dict[int, int], te
     if form == "reference":
         plain_backup.backup(graph, nodes, [len(level) for level in levels], temperature)
     elif form == "triton":
-        game = torch.tensor([games.get(node, 0) for node in nodes.tolist()], dtype=torch.int64)
-        triton_backup.backup(graph, nodes, game, temperature)
+        touched = chained(graph, nodes.tolist(), [games.get(node, 0) for node in nodes.tolist()])
+        triton_backup.backup(graph, touched, temperature)
     else:
         loop = templates.load("probzero.kernels.backup.compiled").backup
         loop(arrays(graph), nodes.numpy(), 1.0 / temperature, int(graph.edge_count.max()))
+
+
+def chained(graph: SmallGraph, nodes: list[int], games: list[int]) -> torch.Tensor:
+    """Make a list in `scratch` of each game's nodes, in their order; return the first of each, −1 for none."""
+    first = [-1] * (max(games, default=0) + 1)
+    for node, game in zip(reversed(nodes), reversed(games), strict=True):
+        graph.scratch[node] = first[game]
+        first[game] = node
+    return torch.tensor(first)
 
 
 def arrays(graph: SmallGraph) -> GraphArrays:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import runpy
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
@@ -20,11 +22,16 @@ from published_form import published_state
 from pydantic import BaseModel
 from sealed import made
 
-from probzero import config, files, games, machine, study
+from probzero import config, files, games, machine, study, tournament, tuning
 from probzero.arena.names import MATCHES
+from probzero.commands import choose, match
 from probzero.config import Network
 from probzero.database import games as counted_games
 from probzero.database import layers
+from probzero.errors import ProbZeroError
+from probzero.front_ends import positions as lines
+from probzero.front_ends import saved
+from probzero.front_ends.explore import page
 from probzero.learning.dataset import read_samples, write_samples
 from probzero.learning.published_dataset import export_samples, import_samples
 from probzero.learning.selfplay import GAMES
@@ -32,11 +39,13 @@ from probzero.network import checkpoint
 from probzero.network.model import build
 from probzero.network.published import read_published
 from probzero.origin import Origin
-from probzero.report import certificates, manifest, reference, truth, truth_inputs
+from probzero.report import certificates, claims, manifest, packing, reference, truth, truth_inputs
 from probzero.report.cost import cost
+from probzero.report.evidence.outcomes import Outcomes, read_outcomes, write_outcomes
 from probzero.report.study import inputs
 from probzero.report.style import FIGURE
 from probzero.report.tables import read_matches, read_metrics
+from probzero.report.tuning import picks_of, read_tried, rival_of
 from probzero.tables import TABLE, read_table, write_csv
 from probzero.truth import certificate, positions
 from probzero.truth.best_response import explore
@@ -46,6 +55,12 @@ from probzero.truth.labels import Solver
 GAME = games.make("othello", size=4)
 NETWORK = Network(blocks=1, channels=4)
 ROOT = Path(__file__).parents[1]
+OUTCOMES = Outcomes(
+    ("study/one", "study/other"),
+    *(np.array(column, np.int32) for column in ([0, 1, 1], [0, 0, 1], [96, 96, 0])),
+    np.array([4, 4, 5], np.int16),
+    np.array([[1, 0, 0], [0, 0, 1], [1, 1, 0]], bool),
+)
 LAYER = np.array([3, 5, 8]), np.array([2, 0, -2], np.int8)  # keys and values
 SMOKE = config.load(ROOT / "config" / "smoke.yaml")
 
@@ -55,13 +70,14 @@ class Kind:
     """`write` makes the file as a command of this origin would; `read` reads it, wanting that origin if there is one.
 
     A file is `sealed` if it carries a checksum, inside (tensor files) or beside it: damage is then always found. `told`
-    is in what its reader tells a sibling from it."""
+    is in what its reader tells a sibling from it. `beside` are files that belong to it."""
 
     name: str
     write: Callable[[Path, Origin], Any]
     read: Callable[[Path, dict[str, Any]], Any]
     sealed: bool = True
     told: tuple[str, ...] = ("seed", "iteration", "shard", "settings")
+    beside: tuple[str, ...] = ()
 
     @property
     def tensors(self) -> bool:
@@ -116,6 +132,7 @@ CALIBRATION = {
     "head": ["value"], "outcome": ["win"], "bin": [3], "predictions": [4], "mean_prediction": [0.35],
     "frequency": [0.25], "brier": [0.5], "log_loss": [0.7],
 }  # fmt: skip
+STAGES = {"samples": [1000, 2000], "positions": [50, 50], "kept_share": [0.75, 0.875]}
 PERFECT = {"opening": [0, 1], "result": [1, -1]}
 
 
@@ -132,6 +149,33 @@ def certified() -> pd.DataFrame:
     reach = explore(GAME, GAME.start()[None], np.array([False]), lambda states: GAME.legal(states).argmax(1))
     found = certificate.certificates(reach, Solver(GAME, threads=1))
     return found.assign(player="iteration-0001", source="start", particles=0, key=-1)
+
+
+CHECKER = runpy.run_path(str(ROOT / "tools" / "check_certificate.py"))
+
+
+@cache
+def _certificate() -> bytes:
+    """Of an agent that takes the first move, from a position in the middle."""
+    state = GAME.start()[None]
+    for _ in range(6):
+        state = GAME.play(state, GAME.legal(state).argmax(1))
+    reach = explore(GAME, state, np.array([True]), lambda states: GAME.legal(states).argmax(1))
+    return gzip.compress(certificate.as_file(reach, [0], {"player": "first"}), mtime=0)
+
+
+def _read_certificate(path: Path, wanted: dict[str, Any]) -> Any:
+    data = files.read(path, certificate.FILE_KIND, **wanted)
+    try:
+        return data, CHECKER["check"](path)
+    except CHECKER["Refused"] as refused:
+        raise ProbZeroError(" ".join(str(refused).split())) from None
+
+
+def _read_layer(path: Path, wanted: dict[str, Any]) -> Any:
+    """As who verifies it for the first time."""
+    (path.parent / layers.VERIFIED).unlink(missing_ok=True)
+    return layers.read_layer(path.parent, GAME, layers.LAYER, 4)
 
 
 def _write_measures(path: Path, by: Origin) -> None:
@@ -186,9 +230,66 @@ def _bytes(name: str, kind: str, content: bytes) -> Kind:
     )
 
 
+def _archive() -> bytes:
+    """An archive of one small file, as `packing` makes it."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = Path(folder)
+        files.write_json(run / "metrics.json", {"games": 12}, files.METRICS, made())
+        return packing._archive(run, [run / "metrics.json"])
+
+
+def _ours(name: str) -> Any:
+    """A file of people that is committed, as plain data."""
+    return yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
+
+
+def _of_people(name: str, content: Callable[[], str], read: Callable[[Path], Any]) -> Kind:
+    return Kind(
+        name,
+        lambda path, by: path.write_text(content(), encoding="utf-8"),
+        lambda path, wanted: read(path),
+        sealed=False,
+    )
+
+
+def _small_tournaments() -> str:
+    """One tournament of ours, of two players."""
+    raw = _ours("config/budgets.yaml")
+    name, players = next(iter(raw["tournaments"].items()))
+    raw["tournaments"] = {name: dict(list(players.items())[:2])}
+    return yaml.safe_dump(raw, sort_keys=False)
+
+
+def _small_claims() -> str:
+    claimed = _ours("results/claims.yaml")["claims"]
+    without_cell = next(name for name, claim in claimed.items() if "source" in claim)
+    return yaml.safe_dump({"claims": {name: claimed[name] for name in (next(iter(claimed)), without_cell)}})
+
+
+@cache
+def _space() -> tuning.Space:
+    raw = _ours("config/tuning.yaml")
+    return tuning.parse({**raw, "draws": 2, "own": dict(list(raw["own"].items())[:2])}, "space")
+
+
+def _write_picks(path: Path, by: Origin) -> None:
+    rows = [
+        {"system": system, "draw": draw, "picked": draw, "error": 0.25 - draw / 8, "raw_error": 0.5}
+        for system in _space().own
+        for draw in range(2)
+    ]
+    write_csv(path, pd.DataFrame(rows), TABLE, by.about("picks"))
+
+
+def _read_picks(path: Path, wanted: dict[str, Any]) -> Any:
+    files.read(path, TABLE, **wanted)
+    table = read_tried(path, _space())
+    return picks_of(table), rival_of(table, "probzero")
+
+
 def _small_study() -> str:
     """The reference of our study, what all variants share and one variant more."""
-    raw = yaml.safe_load((ROOT / "config" / "study.yaml").read_text(encoding="utf-8"))
+    raw = _ours("config/study.yaml")
     other = next(name for name in raw["variants"] if name != raw["reference"])
     few = {name: raw["variants"][name] for name in (raw["reference"], other)}
     return yaml.safe_dump({**raw, "variants": few}, sort_keys=False)
@@ -243,20 +344,41 @@ KINDS = {
         lambda path, by: write_csv(path, certified(), certificates.KIND, by.about("iteration-0001")),
         lambda path, wanted: certificates.read_certificates([path], **wanted),
     ),
-    "certificate": _bytes("iteration-0001.json.gz", certificate.FILE_KIND, gzip.compress(b"{}", mtime=0)),
+    "certificate": Kind(
+        "iteration-0001.json.gz",
+        lambda path, by: files.write(path, _certificate(), certificate.FILE_KIND, by),
+        _read_certificate,
+    ),
     "database layer": Kind(
         "layer-04.json",
         lambda path, by: layers.write_layer(path.parent, GAME, layers.LAYER, 4, LAYER),
-        lambda path, wanted: layers.read_layer(path.parent, GAME, layers.LAYER, 4),
+        _read_layer,
         told=(),
+        beside=("layer-04",),
     ),
     "numbers of games": _bytes("games.csv", counted_games.GAMES, b"first_move,games\nb1,60060\n"),
     "measures": Kind("measures.csv", _write_measures, _read_study, told=("seed",)),
     "costs": Kind("costs.csv", _write_measures, _read_study, told=("seed",)),
     "ratings of a study": Kind("ratings.csv", _write_measures, _read_study, told=("seed",)),
+    "outcomes": Kind(
+        "outcomes.safetensors",
+        lambda path, by: write_outcomes(path, OUTCOMES, GAME, by),
+        lambda path, wanted: read_outcomes(path, GAME, **wanted),
+    ),
+    "records": Kind(
+        "records.tar.xz",
+        lambda path, by: files.write(path, _archive(), packing.KIND, by),
+        lambda path, wanted: packing.read_records(path, **wanted),
+    ),
     "metrics of the ceiling": _bytes("ceiling.json", files.METRICS, b'{"policy_agreement": 0.75, "samples": 4000}\n'),
+    "stages of the ceiling": Kind(
+        "stages.csv",
+        lambda path, by: write_csv(path, pd.DataFrame(STAGES), TABLE, by, "%.4f"),
+        lambda path, wanted: read_table(path, {"samples": int, "positions": int, "kept_share": float}, **wanted),
+    ),
     "figure": _bytes("elo.pdf", FIGURE, b"%PDF-1.4 of a figure"),
     "paper": _bytes("paper.pdf", "paper", b"%PDF-1.7 of a paper"),
+    "page": _bytes("explore.html", page.KIND, b"<!doctype html>"),
     "table": Kind(
         "table.csv",
         lambda path, by: write_csv(path, _of_player(KEPT), TABLE, by),
@@ -279,11 +401,28 @@ KINDS = {
         lambda path, wanted: config.load(path),
         sealed=False,
     ),
-    "study": Kind(
-        "study.yaml",
-        lambda path, by: path.write_text(_small_study()),
-        lambda path, wanted: study.load(path),
+    "saved game": Kind(
+        "game.json",
+        lambda path, by: saved.save(path, lines.read(GAME, "c4 d4"), ("human", "network:96")),
+        lambda path, wanted: saved.load(path)[0].moves,
         sealed=False,
+    ),
+    "match between two players": Kind(
+        "a-b.csv",
+        lambda path, by: write_csv(path, record(GAME, "greedy", ["random"]), MATCHES, by),
+        lambda path, wanted: (files.read(path, MATCHES, **wanted), match.read(path, GAME)),
+    ),
+    "study": _of_people("study.yaml", _small_study, study.load),
+    "tournaments": _of_people("tournaments.yaml", _small_tournaments, tournament.load),
+    "tuning space": _of_people(
+        "tuning.yaml",
+        lambda: (ROOT / "config" / "tuning.yaml").read_text(encoding="utf-8"),
+        lambda path: tuning.parse(*config.read(path)),
+    ),
+    "picks": Kind("picks.csv", _write_picks, _read_picks),
+    "claims": _of_people("claims.yaml", _small_claims, claims.load),
+    "positions of one's own": _of_people(
+        "own.csv", lambda: "own,opp\n576,1056\n1024,610\n", lambda path: choose.read_states(path, GAME)
     ),
     "benchmark": Kind(
         "benchmarks/train/0001.tsv",

@@ -70,7 +70,7 @@ class Commands:
     def match(self, *more: str) -> int:
         players = [f"iteration-{number:04}={self.path(f'{number:04}.safetensors')}" for number in (1, 0)]
         where = ["--player", players[0], "--against", players[1], "--output", self.path("iteration-0001.csv")]
-        return main(["match", *self.common, *where, *more])
+        return main(["tournament", *self.common, *where, *more])
 
     def truth(self, *more: str) -> int:
         outputs = [f"--{name}={self.path(f'{name}.csv')}" for name in ("kept", "calibration", "perfect")]

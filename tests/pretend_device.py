@@ -2,12 +2,19 @@
 
 torch lets Python implement a device under a key that it keeps for private use. Each operation is done by the processor,
 after the check that a real device makes: operands with dimensions lie all on this device, or all are copied from one to
-another. So code that hands a search, a network or an optimiser tensors of the wrong place fails here as on a GPU.
+another. So code that hands a search, a network or an optimiser tensors of the wrong place fails here as on a GPU. It
+also counts what a GPU would launch, and how often the host would wait for it.
 """
 
 from __future__ import annotations
 
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import torch
@@ -19,7 +26,90 @@ class Module(_DummyBackendModule):
     """What `torch.cuda` is for CUDA."""
 
     def synchronize(self, device: Any = None) -> None:
-        """Wait for nothing."""
+        told("synchronize", waits=True)
+
+    def get_device_name(self, device: Any) -> str:
+        return "a pretended card"
+
+    def get_device_properties(self, device: Any) -> Any:
+        return SimpleNamespace(total_memory=2**34)
+
+    def reset_peak_memory_stats(self) -> None:
+        """There is no such memory."""
+
+    def max_memory_allocated(self) -> int:
+        return 2**30
+
+
+class Event:
+    """A mark in the order of the device's work; here all of it is done at once."""
+
+    def __init__(self, enable_timing: bool) -> None:
+        self.at = 0.0
+
+    def record(self) -> None:
+        self.at = time.perf_counter()
+
+    def synchronize(self) -> None:
+        told("Event.synchronize", waits=True)
+
+    def elapsed_time(self, ended: Event) -> float:
+        return 1000 * (ended.at - self.at)
+
+
+Module.Event = Event  # type: ignore[attr-defined]
+
+
+@dataclass
+class Count:
+    """What was asked of the device since the counting began."""
+
+    launches: Counter[str] = field(default_factory=Counter)
+    waits: Counter[str] = field(default_factory=Counter)
+
+
+COUNTS: list[Count] = []  # those that go on
+
+
+@contextmanager
+def counting() -> Iterator[Count]:
+    """Count what is launched on the device, and for what the host waits until all of it is done."""
+    COUNTS.append(Count())
+    try:
+        yield COUNTS[-1]
+    finally:
+        COUNTS.pop()
+
+
+def told(name: str, waits: bool = False) -> None:
+    """Hear that something was launched, or that the host waits."""
+    for count in COUNTS:
+        (count.waits if waits else count.launches)[name] += 1
+
+
+MEMORY = {"aten::empty", "aten::empty_strided", "aten::empty_like", "aten::new_empty", "aten::resize_", "aten::set_"}
+# Their results are as long as numbers on the device say, so the host has to ask for these.
+ASKING = {
+    "aten::_local_scalar_dense", "aten::nonzero", "aten::masked_select", "aten::bincount", "aten::equal",
+    "aten::_unique2", "aten::unique_consecutive", "aten::unique_dim", "aten::is_nonzero",
+}  # fmt: skip
+
+
+def overheard(function: Any, name: str, args: Any, kwargs: Any) -> None:
+    """Count an operation of torch's."""
+    if function.is_view or name in MEMORY or not COUNTS:
+        return
+    masks = name in ("aten::index", "aten::index_put_", "aten::index_put", "aten::_index_put_impl_") and any(
+        index is not None and index.dtype in (torch.bool, torch.uint8) for index in args[1]
+    )
+    unknown_length = name == "aten::repeat_interleave" and kwargs.get("output_size") is None
+    tensors = [x for x in tree_leaves((args, kwargs)) if isinstance(x, torch.Tensor)]
+    across = (
+        len({isinstance(x, Elsewhere) for x in tensors}) > 1
+        if name in COPIES
+        else name == "aten::_to_copy" and kwargs.get("device") not in (None, args[0].device)
+    )
+    told(name, waits=name in ASKING or masks or unknown_length or across)
 
 
 _setup_privateuseone_for_python_backend("pretend", Module())
@@ -47,6 +137,7 @@ class Elsewhere(torch.Tensor):
         return f"{DEVICE}: {self.inner!r}"
 
     def tolist(self) -> Any:
+        told("tolist", waits=True)
         return self.inner.tolist()
 
 
@@ -60,6 +151,7 @@ def done(function: Any, *args: Any, **kwargs: Any) -> Any:
     mine = {id(x.inner): x for x in tensors if isinstance(x, Elsewhere)}
     if mine and name not in COPIES and any(x.dim() for x in tensors if not isinstance(x, Elsewhere)):
         raise RuntimeError(f"{name}: expected all tensors on the same device, found {DEVICE} and cpu")
+    overheard(function, name, args, kwargs)
     inner_args, inner_kwargs = tree_map_only(Elsewhere, lambda x: x.inner, (args, kwargs))
     if kwargs.get("device") is not None:
         inner_kwargs["device"] = "cpu"
@@ -73,6 +165,7 @@ def done(function: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def copied(source: torch.Tensor, target: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
+    told("copy", waits=isinstance(source, Elsewhere) != isinstance(target, Elsewhere))
     source, target_inner = (x.inner if isinstance(x, Elsewhere) else x for x in (source, target))
     target_inner.copy_(source)
     return target

@@ -9,13 +9,11 @@ import torch
 from probzero import games as known_games
 from probzero.config import Search
 from probzero.games.base import Game
-from probzero.kernels.backup import reference as backup
-from probzero.kernels.winner_prob import reference as winner_prob
 from probzero.network.inference import Evaluation
 from probzero.random_keys import key, mix, uniform
 from probzero.search.backends.base import Backend
 from probzero.search.backends.compiled import CompiledBackend
-from probzero.search.backends.tensor import Kernels, TensorBackend
+from probzero.search.backends.tensor import TensorBackend, reference_kernels
 from probzero.search.evaluation import CachedEvaluation, Evaluate
 from probzero.search.graph import Graph
 from probzero.search.move_choice import sample
@@ -31,16 +29,13 @@ def changed(settings: Search, **changes: Any) -> Search:
     return settings.model_copy(update=changes)
 
 
-def plain_backup(graph: Any, nodes: torch.Tensor, games: torch.Tensor, temperature: float) -> None:
-    """backup's reference for nodes [T] by falling rank: those of a rank are a level."""
-    levels = graph.rank[nodes].unique_consecutive(return_counts=True)[1]
-    backup.backup(graph, nodes, levels.tolist(), temperature)
+PLAIN = reference_kernels()  # plain torch in the place of Triton
 
 
 def backend_of(rules: Game, form: str) -> Backend:
     if form == "compiled":
         return CompiledBackend(rules, torch.empty(0))  # over tensors, as the other form
-    return TensorBackend(rules, CPU, Kernels(winner_prob.winner_prob, plain_backup) if form == "tensor" else None)
+    return TensorBackend(rules, CPU, PLAIN if form == "tensor" else None)
 
 
 def invented(rules: Game, sharpness: float = 3.0) -> Evaluate:

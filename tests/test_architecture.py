@@ -49,3 +49,13 @@ def test_every_kind_of_file_is_listed_and_every_kind_that_is_listed_is_damaged_b
     text = (TOP / "docs" / "files.md").read_text(encoding="utf-8")
     header, _, *listed = re.findall(r"^\| ?([^|]+?) ?\|", text, re.MULTILINE)
     assert header == "kind" and {name for cell in listed for name in cell.split(", ")} == set(KINDS)
+
+
+def test_every_command_of_the_table_of_trust_runs_tests_that_are_there() -> None:
+    text = (TOP / "docs" / "trust.md").read_text(encoding="utf-8")
+    commands = re.findall(r"`pytest ([^`]+)`", text)
+    assert len(commands) >= 8
+    for command in commands:
+        files, word = re.findall(r"tests/\S+\.py", command), re.search(r"-k (\w+)", command)
+        names = [name for file in files for name in re.findall(r"def (test_\w+)", (TOP / file).read_text("utf-8"))]
+        assert names and (word is None or any(word[1] in name for name in names)), command

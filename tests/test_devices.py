@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import interpreted  # noqa: F401 (before anything that imports triton)
 import numpy as np
 import pandas as pd
 import pytest
 import torch
 from learnable import GAME, SETTINGS, small, some_samples
 from pretend_device import DEVICE
-from searching import plain_backup
+from pretend_kernels import use
 
 from probzero import config, games
 from probzero.arena.match import play_match
@@ -19,13 +20,11 @@ from probzero.arena.openings import random_openings
 from probzero.arena.players import SearchPlayer
 from probzero.arena.simple_players import SCORES, OnePlyPlayer
 from probzero.config import Config
-from probzero.kernels.winner_prob import reference as winner_prob
 from probzero.learning.selfplay import play_shard
 from probzero.learning.training import train
 from probzero.network import dense
 from probzero.network.inference import Evaluator
 from probzero.network.model import ProbZeroNet, build
-from probzero.search.backends import tensor
 from probzero.search.build import SearchFactory
 from probzero.truth.measures import calibration_table, kept_table
 from probzero.truth.perfect import games_from_wins
@@ -44,9 +43,8 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 @pytest.fixture(autouse=True)
 def plain_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Triton knows GPUs alone; and a processor need not fill a GPU's chunk with empty boards."""
-    kernels = tensor.Kernels(winner_prob.winner_prob, plain_backup)
-    monkeypatch.setattr(tensor, "triton_kernels", lambda: kernels)
+    """Oracles do what Triton's kernels do on a GPU; and a processor need not fill a GPU's chunk with empty boards."""
+    use(monkeypatch)
     monkeypatch.setattr(dense, "CHUNK_OF_GPU", dense.CHUNK)
 
 

@@ -14,9 +14,9 @@ import yaml
 from probzero import arms, config, templates
 from probzero.config import Config, sections
 from probzero.config.sections import Section
+from probzero.kernels.descend import splitting
 from probzero.learning import targets
 from probzero.network import values
-from probzero.search import splitting
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted([*(ROOT / "src" / "probzero").rglob("*.py"), *(ROOT / "kernels").rglob("*.py")])
@@ -31,7 +31,6 @@ UNCHANGED = {
     "truth.device": "for machines with a GPU",
     "selfplay.resign_below": "resignation of the published AlphaZero, for longer games than those of our boards",
     "selfplay.play_on": "the same",
-    "selfplay.noise_concentration": "Dirichlet noise of the published AlphaZero",
     "targets.root_share": "mixed value targets of the published AlphaZero",
     "targets.steps": "n-step value targets of the published min–max AlphaZero",
     "network.support": "the distribution over a support of the published min–max AlphaZero",
@@ -104,7 +103,7 @@ def test_the_form_of_a_search_is_chosen_in_one_place() -> None:
 
 
 def test_no_game_is_named_outside_games() -> None:
-    names = re.compile(r"othello|connect.?four|reversi|bitboard|\bdiscs?\b", re.IGNORECASE)
+    names = re.compile(r"othello|connect.?four|reversi|bitboard|\bdiscs?\b|\bstones?\b", re.IGNORECASE)
     apart = ROOT / "src" / "probzero" / "games"
     naming = {
         str(path.relative_to(ROOT))
@@ -114,6 +113,17 @@ def test_no_game_is_named_outside_games() -> None:
     assert naming == {"src/probzero/network/published.py"}, "whose networks are of one game"
 
 
+def test_one_game_is_known_to_its_rules_and_to_the_interface_made_for_it_alone() -> None:
+    """Not even comments and pages know of chess elsewhere."""
+    package = ROOT / "src" / "probzero"
+    kinds = (".py", ".js", ".html", ".css", ".md")
+    written = [path for folder in (package, ROOT / "kernels") for path in folder.rglob("*") if path.suffix in kinds]
+    knowing = {str(path.relative_to(ROOT)) for path in written if "chess" in path.read_text("utf-8").lower()}
+    outside = {path for path in knowing if not path.startswith("src/probzero/games/")}
+    interface = {f"src/probzero/front_ends/{name}.py" for name in ("uci", "uci_board", "uci_client", "uci_search")}
+    assert outside == {*interface, "src/probzero/commands/uci.py"}
+
+
 def offered(section: type[Section], name: str) -> set[str]:
     annotation = section.model_fields[name].annotation
     return set(get_args(annotation))
@@ -121,7 +131,8 @@ def offered(section: type[Section], name: str) -> set[str]:
 
 def test_everything_that_a_configuration_may_name_is_there_and_nothing_else() -> None:
     assert set(targets.NODES) == offered(sections.Targets, "nodes") == set(arms.offered("nodes"))
-    assert set(targets.POLICIES) == offered(sections.Targets, "policy") == set(arms.offered("policy"))
+    improved = {"improved"}  # that of `search/gumbel.py`
+    assert set(targets.POLICIES) | improved == offered(sections.Targets, "policy") == set(arms.offered("policy"))
     played = {"outcome", "search", "mixed", "steps"}  # those of `played_moves.value_targets`
     assert set(targets.VALUES) | played == offered(sections.Targets, "value") == set(arms.offered("value"))
     assert set(values._TO_WDL) == set(values._TARGETS) == offered(sections.Network, "value")
@@ -137,8 +148,9 @@ def test_a_target_that_is_not_there_is_refused_in_plain_words(key: str, value: s
 
 
 def test_constants_that_compiled_loops_repeat_are_those_of_the_rest() -> None:
-    from probzero.search import graph, key_table, scores
+    from probzero.kernels.place import slots
+    from probzero.search import graph, scores
 
     paths, hashing = (templates.load(f"probzero.search.loops.{name}") for name in ("paths", "hashing"))
     assert (paths.PUCT_BASE, paths.NO_EDGE) == (scores.PUCT_BASE, graph.NO_EDGE)
-    assert (hashing.EMPTY, hashing.ENTRY_BITS) == (key_table.EMPTY, key_table.ENTRY_BITS)
+    assert (hashing.EMPTY, hashing.ENTRY_BITS) == (slots.EMPTY, slots.ENTRY_BITS)

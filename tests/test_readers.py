@@ -12,6 +12,7 @@ import pytest
 from fuzzing import SOME_CHANGES, damage, often, refusal
 from hypothesis import strategies as st
 from kinds_of_files import KINDS, plain
+from other_readers import READERS, SEALED_READERS
 from sealed import made
 from written_kinds import FEW, MANY, SEALED, TABLES, WANTED, written
 
@@ -79,12 +80,13 @@ def test_a_file_without_its_seal_or_with_another_kind_of_seal_is_refused(name: s
 
 
 @pytest.mark.parametrize("examples", [FEW, MANY])
-@pytest.mark.parametrize("name", SEALED)
+@pytest.mark.parametrize("name", SEALED_READERS)
 def test_damage_is_refused_or_changes_nothing(name: str, examples: int, tmp_path: Path) -> None:
-    kind = KINDS[name]
+    kind = READERS[name]
     path = written(kind, tmp_path)
     expected = plain(kind.read(path, WANTED))
-    targets = [path] if kind.tensors else [path, files.seal_of(path)]
+    targets = [path, *(path.with_name(name) for name in kind.beside)]
+    targets += [] if kind.tensors else [files.seal_of(path)]
     before = {target: target.read_bytes() for target in targets}
 
     def use(drawn: tuple[int, Any]) -> None:
@@ -94,4 +96,4 @@ def test_damage_is_refused_or_changes_nothing(name: str, examples: int, tmp_path
         assert error is not None or plain(found) == expected
         target.write_bytes(before[target])
 
-    often(st.tuples(st.integers(0, 1), SOME_CHANGES), examples, use)
+    often(st.tuples(st.integers(0, max(1, len(targets) - 1)), SOME_CHANGES), examples, use)

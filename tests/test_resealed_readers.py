@@ -10,7 +10,7 @@ import pytest
 import safetensors.numpy
 from fuzzing import ARRAYS, PLAIN, SOME_CHANGES, damage, often, refusal
 from hypothesis import strategies as st
-from kinds_of_files import KINDS
+from other_readers import READERS
 from sealed import rearrange, redescribe, reseal
 from written_kinds import FEW, MANY, TENSORS, WANTED, written
 
@@ -18,9 +18,9 @@ pytestmark = pytest.mark.usefixtures("one_thread", "quick_writing")
 
 
 @pytest.mark.parametrize("examples", [FEW, MANY])
-@pytest.mark.parametrize("name", [name for name in KINDS if not KINDS[name].tensors])
+@pytest.mark.parametrize("name", [name for name in READERS if not READERS[name].tensors])
 def test_damage_that_is_rightly_sealed_is_refused_or_read(name: str, examples: int, tmp_path: Path) -> None:
-    kind = KINDS[name]
+    kind = READERS[name]
     path = written(kind, tmp_path)
     before = path.read_bytes()
     assert refusal(lambda: kind.read(path, WANTED))[0] is None
@@ -41,7 +41,7 @@ def test_damage_that_is_rightly_sealed_is_refused_or_read(name: str, examples: i
 def test_tensors_that_are_wrong_but_rightly_signed_are_refused_or_read(
     name: str, examples: int, tmp_path: Path
 ) -> None:
-    kind = KINDS[name]
+    kind = READERS[name]
     path = written(kind, tmp_path)
     before = path.read_bytes()
     assert refusal(lambda: kind.read(path, WANTED))[0] is None

@@ -1,4 +1,4 @@
-"""From a committed network the same files on every processor: self-play, a match and a truth table, byte by byte.
+"""From a committed network the same files on every processor: self-play, a match, truth, certificates, byte by byte.
 
 Each is made in a process that may use some instructions alone (`processors.restricted`): those of numpy, numba and the
 compiled network. What torch computes, training, is not among them.
@@ -19,7 +19,7 @@ from probzero.network.compiled.target import available
 
 ROOT = Path(__file__).parents[1]
 NETWORK = ROOT / "results/reference/laptop/seed0/checkpoints/0060.safetensors"
-FILES = ["kept.csv", "match.csv", "shard.csv", "shard.safetensors"]
+FILES = ["certificate.json", "certificates.csv", "kept.csv", "match.csv", "shard.csv", "shard.safetensors"]
 MAKE = """
 import sys
 from pathlib import Path
@@ -34,8 +34,11 @@ from probzero.network.checkpoint import load_weights
 from probzero.network.inference import Evaluator
 from probzero.origin import Origin
 from probzero.search.build import SearchFactory
+from probzero.truth.best_response import explore
+from probzero.truth.certificate import NO_DRAWS, as_file, certificates, network_moves
+from probzero.truth.labels import Solver
 from probzero.truth.measures import kept_table
-from probzero.truth.positions import from_random_play, labelled
+from probzero.truth.positions import from_random_play, labelled, states_of
 
 folder, settings = Path(sys.argv[3]), config.load(sys.argv[1])
 weights, info = load_weights(sys.argv[2])
@@ -49,7 +52,11 @@ openings = random_openings(game, 4, 4, seed=2)
 play_match(game, openings, ("one", players[0]), ("other", players[1]), ("match",)).to_csv(folder / "match.csv")
 positions = labelled(game, from_random_play(game, 2, seed=5), "random", threads=1)
 kept_table(factory, evaluator, positions, settings.truth, 0).to_csv(folder / "kept.csv")
-assert "torch" not in sys.modules
+late = states_of(game, positions[positions.phase == 15])
+reach = explore(game, late, late[:, 0] > 0, network_moves(factory, evaluator, 4, 32, NO_DRAWS))
+(folder / "certificate.json").write_bytes(as_file(reach, [0], {"particles": 32}))
+certificates(reach, Solver(game, threads=1)).to_csv(folder / "certificates.csv")
+assert len(late) and "torch" not in sys.modules
 """
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 import torch
 torch.set_num_threads(1)
 import numpy as np
+import probzero
 from probzero import config, games
 from probzero.config import Network
 from probzero.games.base import list_moves
@@ -68,10 +69,10 @@ spent(step, 12)
 """,
     "selfplay": """
 from probzero.learning.selfplay import play_shard
-scale = config.load(Path("config") / f"{'laptop' if channels == 48 else 'paper'}.yaml")
-batches = max(2, scale.selfplay.batches // 5)
-few = scale.changed(selfplay={"games": count, "batches": batches})
-evaluator = Evaluator(build(game.shape, scale.network, 0).eval(), game, "cpu")
+name, batches = ("laptop", 3) if channels == 48 else ("paper", 12)
+scale = config.load(Path(probzero.__file__).parents[2] / "config" / f"{name}.yaml")  # what this version reads
+few = scale.changed(selfplay={"games": count, "particles": 8, "batches": batches})
+evaluator = Evaluator(model.eval(), game, "cpu")
 play_shard(few.changed(selfplay={"games": 1, "batches": 1}), evaluator, seed=0, iteration=0, shard=0)
 began = time.process_time()
 shard = play_shard(few, evaluator, seed=0, iteration=1, shard=0)

@@ -17,6 +17,10 @@ class BackupGraph(Protocol):
     search: torch.Tensor  # float32 [M, 2, 3], rows value_search and value_target
     net: torch.Tensor  # float32 [M, 2, 3], rows value_net and reward_net
     closed: torch.Tensor  # bool [M], terminal or exhausted: nothing left to explore below
+    first_parent: torch.Tensor  # int64 [M], the first move to a node: parent · most_moves + slot + 1, or 0
+    next_parent: torch.Tensor  # int64 [E], the next of the moves to the same child, or 0
+    scratch: torch.Tensor  # int64 [M], the touched node after each, −1 after the last; written
+    most_moves: int  # no node has more edges
 
 
 # Rows of `search` and of `net`.

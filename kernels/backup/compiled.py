@@ -45,13 +45,13 @@ def backup(graph, nodes, exponent, most_moves):
         rest = min(max(rest, 0.0), 1.0)
         closed[node] = whole
         shut += whole
+        for slot in range(count):
+            raw[slot] = (1.0 - rest) * raw[slot] / total
+            graph.edge_policy[explored[slot]] = raw[slot]
         for row in range(2):
             for outcome in range(SIZE):
                 blend = rest * net[node, row, outcome]
                 for slot in range(count):
-                    child = edge_child[explored[slot]]
-                    blend += (1.0 - rest) * raw[slot] / total * search[child, row, LAST - outcome]
+                    blend += raw[slot] * search[edge_child[explored[slot]], row, LAST - outcome]
                 search[node, row, outcome] = blend
-        for slot in range(count):
-            graph.edge_policy[explored[slot]] = (1.0 - rest) * raw[slot] / total
     return shut

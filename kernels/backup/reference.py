@@ -10,6 +10,8 @@ children's value_search, and m the explored mass:
     closed           ← every edge is explored and every child is closed
 
 The unexplored policies never change, so m cannot drift, and it is exactly 1 where everything is explored.
+
+A node that closes may be the last open one below parents that were not touched: `close` renews these too, and so on.
 """
 
 from __future__ import annotations
@@ -66,6 +68,41 @@ def backup(graph: BackupGraph, nodes: torch.Tensor, level_sizes: Sequence[int], 
     # write to the first edge, write what its own slot writes.
     policy = torch.cat(explored_policy).add_(policy.mul_(unexplored))
     graph.edge_policy.index_copy_(0, edge.view(-1), torch.where(padded, policy[:, :1], policy).view(-1))
+
+
+def close(graph: BackupGraph, closed: torch.Tensor, temperature: float) -> None:
+    """Close what has nothing left to explore since nodes `closed` [n] are closed, and renew it: parents, theirs, …
+
+    Those closed at a time are no parents of each other."""
+    while len(closed):
+        parents = _parents(graph, closed)
+        parents = parents[~graph.closed[parents]]
+        slot = torch.arange(graph.most_moves, device=parents.device)
+        real = slot < graph.edge_count[parents][:, None]
+        child = graph.edge_child[(graph.first_edge[parents][:, None] + slot) * real]
+        shut = (child >= 0) & graph.closed[child.clamp(min=0)]
+        closed = parents[(shut | ~real).all(1)]
+        if len(closed):
+            backup(graph, closed, [len(closed)], temperature)
+
+
+def _parents(graph: BackupGraph, nodes: torch.Tensor) -> torch.Tensor:
+    """Return the distinct nodes [k] that have a move to one of nodes [n]."""
+    found, move = [nodes[:0]], graph.first_parent[nodes]
+    while len(move := move[move > 0] - 1):
+        parent = move // graph.most_moves
+        found.append(parent)
+        move = graph.next_parent[graph.first_edge[parent] + move % graph.most_moves]
+    return torch.cat(found).unique()
+
+
+def listed(scratch: torch.Tensor, first: torch.Tensor) -> torch.Tensor:
+    """Return the nodes [T] of lists in `scratch` that begin with `first` [n], −1 for none."""
+    found, node = [first[:0]], first
+    while len(node := node[node >= 0]):
+        found.append(node)
+        node = scratch[node]
+    return torch.cat(found)
 
 
 def _gather(table: torch.Tensor, index: torch.Tensor) -> torch.Tensor:

@@ -56,6 +56,12 @@ ARMS: dict[str, Arm] = {
         value=("bootstrap", "search", "outcome"),
     ),
     "puct": Arm(search="probzero.search.mcts:PuctSearch", learns=True, draws="nothing", **_PLAYED),
+    "gumbel": Arm(
+        search="probzero.search.gumbel:GumbelSearch",
+        learns=True,
+        draws="nothing",
+        **{**_PLAYED, "policy": ("improved",)},
+    ),
     "ucb1": Arm(search="probzero.search.playouts:UctSearch", learns=False, draws="playouts", **_PLAYED),
 }
 EXPLORATIONS = ("exploration", "noise")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
+from probzero.drivers import has_driver
 from probzero.errors import bad
 
 CPU = "cpu"
@@ -28,12 +30,17 @@ def resolve_device(name: str, threads: int | None = None) -> Any:
     return torch.device("cuda") if present else CPU
 
 
-def has_driver() -> bool:
-    """Return whether the machine has what torch's CUDA needs; asking torch itself takes a second."""
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Leave what torch computes inside to one thread of the processor: more share sums in ways of their own."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
     try:
-        return ctypes.CDLL("libcuda.so.1").cuInit(0) == 0
-    except OSError:
-        return False
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def on(array: np.ndarray, device: Any) -> Any:

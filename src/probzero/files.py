@@ -25,7 +25,7 @@ FORMAT = 1
 SEALS = "seals"
 METRICS = "metrics"  # the kind of a JSON object of numbers
 COSTS = "costs"  # the kind of times and counts of the cache, which no other file holds
-REMEDY = "delete it and run the same command again: it is made anew"
+REMEDY = "if a run made it, delete it and run the same command again: it is made anew"
 
 
 @contextmanager

@@ -39,6 +39,19 @@ def pick(array: Array, columns: Array) -> Array:
     return array.gather(1, columns) if is_tensor(array) else np.take_along_axis(array, columns, 1)
 
 
+def repeat(array: Array, times: Array) -> Array:
+    """Return each entry of an array [n] as often as times [n] say, side by side."""
+    return array.repeat_interleave(times) if is_tensor(array) else array.repeat(times)
+
+
+def tally(counts: Array, places: Array) -> None:
+    """Add 1 to counts [k] at each of places [n], which may stand there several times."""
+    if is_tensor(counts):
+        counts.index_add_(0, places, space(counts).ones_like(places))
+    else:
+        counts += np.bincount(places, minlength=len(counts))
+
+
 def count_up(like: Array, *bounds: int) -> Array:
     """Return `arange(*bounds)` of the kind and on the device of another array."""
     return space(like).arange(*bounds, device=like.device)

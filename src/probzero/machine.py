@@ -1,8 +1,9 @@
-"""What a run was made on: versions of the libraries that its numbers depend on, and the processor."""
+"""What a run was made on: versions of the libraries that its numbers depend on, the commit, and the processor."""
 
 from __future__ import annotations
 
 import platform
+import subprocess
 from importlib.metadata import version
 from pathlib import Path
 
@@ -11,12 +12,27 @@ from probzero.errors import bad
 
 LIBRARIES = ("matplotlib", "numba", "numpy", "pandas", "safetensors", "scipy", "torch", "typst")
 KIND = "machine"
+SOURCE, UNKNOWN = Path(__file__).parent, "unknown"
 
 
 def describe() -> dict[str, str]:
-    """Return versions and processor, a line each."""
+    """Return versions, the commit among them, and processor, a line each."""
     versions = [f"python {platform.python_version()}", *(f"{name} {version(name)}" for name in LIBRARIES)]
+    versions.append(f"probzero {commit()}")
     return {"versions": ", ".join(versions), "processor": processor()}
+
+
+def commit() -> str:
+    """Return the commit of the code at hand, with a mark if files differ from it; unknown where there is no git."""
+    try:
+        asked = [("rev-parse", "HEAD"), ("status", "--porcelain", "--untracked-files=no")]
+        head, changes = (
+            subprocess.run(["git", *words], cwd=SOURCE, capture_output=True, text=True, check=True).stdout.strip()
+            for words in asked
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return UNKNOWN
+    return f"{head}+changes" if changes else head
 
 
 def read(path: str | Path) -> dict[str, str]:

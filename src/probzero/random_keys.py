@@ -11,9 +11,9 @@ import hashlib
 from probzero.bits import signed
 from probzero.kinds import Array, cast
 
-_GOLDEN = signed(0x9E3779B97F4A7C15)
-_FIRST = signed(0xBF58476D1CE4E5B9)
-_SECOND = signed(0x94D049BB133111EB)
+GOLDEN = signed(0x9E3779B97F4A7C15)
+FIRST = signed(0xBF58476D1CE4E5B9)
+SECOND = signed(0x94D049BB133111EB)
 
 
 def key(*parts: str | int) -> int:
@@ -31,10 +31,10 @@ def mix(*words: Array | int) -> Array:
     """Return int64 hashes of broadcast int64 words: splitmix64's finaliser, chained over the arguments."""
     state: Array | int = 0
     for word in words:
-        mixed = (word ^ state) + _GOLDEN
+        mixed = (word ^ state) + GOLDEN
         assert not isinstance(mixed, int), "the first word must be an array"
-        mixed = (mixed ^ _shifted(mixed, 30)) * _FIRST
-        mixed = (mixed ^ _shifted(mixed, 27)) * _SECOND
+        mixed = (mixed ^ _shifted(mixed, 30)) * FIRST
+        mixed = (mixed ^ _shifted(mixed, 27)) * SECOND
         state = mixed ^ _shifted(mixed, 31)
     return state
 

@@ -46,6 +46,10 @@ class Variant(Description):
 
     model_config = ConfigDict(extra="allow")
 
+    repetitions: int = Field(
+        default=0, ge=0, le=10_000, description="how many of the study's seeds it has, from the first on; 0: all"
+    )
+
     @model_validator(mode="before")
     @classmethod
     def _left_empty_is_the_base(cls, raw: Any) -> Any:
@@ -82,9 +86,14 @@ class Study:
     def fingerprint(self) -> str:
         """Return a short hash of all settings that can change a result, and of how variants are spoken of."""
         settings = {name: variant.fingerprints(config.PARTS) for name, variant in self.variants.items()}
+        fewer = {name: len(found.seeds) for name, found in self.variants.items() if found.seeds != self.seeds}
         described = {name: found.model_dump() for name, found in self.described.items()}
-        text = json.dumps([self.reference, settings, described], sort_keys=True)
+        text = json.dumps([self.reference, settings, described, *([fewer] if fewer else [])], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    def seeds_of(self, player: str) -> tuple[int, ...]:
+        """Return the seeds of a variant; any other player has all."""
+        return self.variants[player].seeds if player in self.variants else self.seeds
 
     def learns(self, variant: str) -> bool:
         """Return whether a variant has a network to train."""
@@ -119,8 +128,13 @@ def parse(raw: Any, where: str) -> Study:
             raise bad("configuration", f"{where}: {place}.{key}", "none: it is the study's", section[key])
     variants = {}
     for name, part in changes.items():
-        whole = {**_overlaid(file.base, part), "name": name, "seeds": list(file.seeds)}
+        seeds = list(file.seeds)[: file.variants[name].repetitions or None]
+        whole = {**overlaid(file.base, part), "name": name, "seeds": seeds}
         variants[name] = config.parse(whole, f"{where}: variants.{name}")
+    if variants[file.reference].seeds != file.seeds:
+        fewer = file.variants[file.reference].repetitions
+        where = f"{where}: variants.{file.reference}.repetitions"
+        raise bad("configuration", where, "0, as everybody is compared with it", fewer)
     _same_budgets(variants, file.reference, file.budget_differs_in, where)
     return Study(file.name, file.reference, file.seeds, variants, described)
 
@@ -143,7 +157,7 @@ def _described(file: StudyFile, name: str, where: str) -> Description:
     return Description(label=label, short=variant.short or label, role=role, idea=variant.idea, change=variant.change)
 
 
-def _overlaid(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+def overlaid(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
     """Return `base` with the keys of `changes` in the place of its own, section by section."""
     merged = dict(base)
     for key, value in changes.items():

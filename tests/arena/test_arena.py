@@ -11,10 +11,12 @@ from oracles.slow_othello import SlowOthello
 
 from probzero.arena.match import play_match
 from probzero.arena.openings import random_openings
+from probzero.arena.players import PolicyPlayer
 from probzero.arena.simple_players import SCORES, OnePlyPlayer
 from probzero.errors import ProbZeroError
 from probzero.games import make
 from probzero.games.base import Game
+from probzero.network.inference import Evaluation
 
 GAME = make("othello", size=5)
 CONNECT_FOUR = make("connect_four", width=5, height=4)
@@ -69,6 +71,26 @@ def test_each_opening_is_played_once_with_each_side_first() -> None:
     for _, pair in table.groupby("opening"):
         assert sorted(pair["first"]) == ["mobility", "random"]
         assert pair.opening_moves.nunique() == 1
+
+
+class HighestNumber:
+    """A policy that likes moves the more, the higher their number."""
+
+    device = "cpu"
+
+    def __call__(self, states: np.ndarray, moves: np.ndarray) -> Evaluation:
+        return Evaluation((moves + 1.0) / 100, moves[:, :3], moves[:, :3])
+
+
+def test_a_policy_without_search_plays_its_largest_prior_in_every_game_it_follows() -> None:
+    openings = random_openings(GAME, 4, 5, seed=7)
+    table = play_match(GAME, openings, ("policy", PolicyPlayer(HighestNumber(), GAME)), player("random"), ("test", 0))
+    for _, row in table.iterrows():
+        board = SlowOthello.start(5)
+        for ply, move in enumerate(GAME.parse_moves(f"{row.opening_moves} {row.moves}")):
+            if ply >= 5 and (row["first"] if ply % 2 == 0 else row["second"]) == "policy":
+                assert move == max(board.legal_moves())
+            board = board.after(move)
 
 
 def test_a_player_moves_by_its_own_rule() -> None:

@@ -17,6 +17,7 @@ from sealed import checkpoint_info
 
 from probzero import files
 from probzero.__main__ import main
+from probzero.arena.players import raw_moves
 from probzero.config import Network, parse_part
 from probzero.games import make
 from probzero.network import checkpoint
@@ -25,7 +26,7 @@ from probzero.network.model import build
 from probzero.report.certificates import certificate_summary, read_certificates
 from probzero.search.build import SearchFactory
 from probzero.tables import read_table
-from probzero.truth.measures import raw_moves, searched_moves
+from probzero.truth.measures import searched_moves
 
 ROOT = Path(__file__).parents[2]
 GAME = make("othello", size=4)

@@ -47,7 +47,7 @@ def test_a_command_runs_with_the_garbage_collector_on(monkeypatch: pytest.Monkey
         ("train", "numba pandas scipy matplotlib"),
         ("import_", "numba pandas scipy matplotlib"),
         ("selfplay", "matplotlib triton"),
-        ("match", "matplotlib triton"),
+        ("tournament", "matplotlib triton"),
         ("truth", "matplotlib triton"),
     ],
 )

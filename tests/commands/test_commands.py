@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,12 +18,12 @@ from pipeline import Commands, files, refused, tiny
 from published_form import published_state
 
 from probzero import config
-from probzero.__main__ import COMMANDS, main
+from probzero.__main__ import COMMANDS, GROUPS, main
 from probzero.arena.players import SearchPlayer
 from probzero.arena.simple_players import OnePlyPlayer
 from probzero.commands import progress, train
 from probzero.commands.arguments import player
-from probzero.commands.match import _player
+from probzero.commands.tournament import _player
 from probzero.errors import ProbZeroError
 from probzero.files import SEALS
 
@@ -201,7 +202,7 @@ def test_a_run_refuses_an_imported_network(imported: Commands, capsys: pytest.Ca
         lambda: imported.selfplay(1),
         lambda: imported.train("shard0.safetensors"),
         lambda: imported.truth(),
-        lambda: main(["match", *imported.common, "--player", f"a={imported.path('0000.safetensors')}",
+        lambda: main(["tournament", *imported.common, "--player", f"a={imported.path('0000.safetensors')}",
                       "--against", "random", "--output", imported.path("m")]),
     ):  # fmt: skip
         refused(
@@ -261,7 +262,7 @@ def test_an_unknown_command_is_one_line_without_a_traceback() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [[], ["init"], ["init", "--seed", "x"], ["match", "--player", "nobody"], ["--no"]]
+    "arguments", [["init"], ["init", "--seed", "x"], ["tournament", "--player", "nobody"], ["--no"]]
 )
 def test_wrong_arguments_are_one_line(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     refused(main(arguments), capsys)
@@ -293,6 +294,50 @@ def test_the_written_configuration_is_the_one_that_was_read(tmp_path: Path) -> N
     assert config.load(output) == config.load(tiny())
 
 
+def test_the_help_has_every_command_in_its_group_and_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    for title, group in GROUPS.items():
+        under = lines[lines.index(f"{title}:") + 1 :][: len(group)]
+        assert [line.split()[0] for line in under] == list(group)
+    assert len(COMMANDS) == sum(map(len, GROUPS.values()))  # no name in two groups
+    assert {line.split()[0] for line in lines[lines.index("exit codes:") + 1 :]} == {"0", "1", "2", "130", "141"}
+    assert max(map(len, lines)) <= 120
+
+
+@pytest.mark.parametrize("command", GROUPS["Use it"])
+def test_what_people_use_has_examples_that_call_it(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    shown = capsys.readouterr().out
+    _, _, examples = shown.partition("\nexamples:\n")
+    assert re.search(rf"^  probzero {command}( |$)", examples, re.MULTILINE)
+    assert f"\n{COMMANDS[command][0].upper()}{COMMANDS[command][1:]}.\n" in shown  # ONNX and GTP keep their capitals
+
+
+def test_alone_it_says_five_things_that_a_person_may_want(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    shown = capsys.readouterr().out
+    named = re.findall(r"^  probzero ([a-z]+)", shown, re.MULTILINE)
+    assert all(name in GROUPS["Use it"] for name in named) and "make reproduce" in shown
+
+
+def test_whoever_reads_no_further_ends_a_command_with_one_line() -> None:
+    program = (
+        "import os, sys\nfrom probzero.__main__ import main\nfrom probzero import __main__\n"
+        "__main__.WELCOME = 'many words ' * 100_000\nsys.exit(main([]))"
+    )
+    reading, writing = os.pipe()
+    os.close(reading)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    ended = subprocess.run(
+        [sys.executable, "-c", program], stdout=writing, stderr=subprocess.PIPE, text=True, env=environment, check=False
+    )
+    os.close(writing)
+    assert ended.returncode == 141
+    assert ended.stderr == "probzero: nobody reads the output any more\n"
+
+
 def test_every_command_has_a_module_and_a_help_text(capsys: pytest.CaptureFixture[str]) -> None:
     for command in COMMANDS:
         with pytest.raises(SystemExit) as ended:
@@ -305,7 +350,7 @@ def test_a_player_without_a_file_is_uct_only_with_a_search_of_its_own() -> None:
     smoke = config.load(ROOT / "config" / "smoke.yaml")
     settings = smoke.changed(search={"algorithm": "ucb1"})
     uct = settings.search
-    asked = argparse.Namespace(seed=0, imported=False)
+    asked = argparse.Namespace(seed=0, imported=False, budget=[], learned=[])
     assert isinstance(_player(settings, "random", None, None, asked), OnePlyPlayer)
     assert isinstance(_player(settings, "uct", None, uct, asked), SearchPlayer)
     with pytest.raises(ProbZeroError, match="player: nonsense"):

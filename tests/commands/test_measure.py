@@ -23,10 +23,12 @@ from probzero.games.base import list_moves
 from probzero.network.checkpoint import save_checkpoint
 from probzero.network.inference import Evaluator
 from probzero.network.model import ProbZeroNet, build
+from probzero.origin import Origin
 from probzero.report.iteration_costs import SELFPLAY
 from probzero.report.study.inputs import COSTS, WORK
 from probzero.report.tables import SHARD_SUMS, TRAINING
-from probzero.truth.positions import move_masks, states_of
+from probzero.tables import write_csv
+from probzero.truth.positions import KIND, REACHABLE, move_masks, states_of
 
 GAME = make("othello", size=4)
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -223,3 +225,20 @@ def test_measures_of_checkpoints_tell_what_was_done_and_apart_from_it_what_it_co
         digits = table[(table.iteration == iteration) & (table.particles == 0)].set_index("phase").outcomes
         for phase, rows in truth.groupby("phase"):
             assert digits[phase] == "".join("1" if kept[row] else "0" for row in rows.index)
+
+
+def test_the_last_checkpoint_meets_the_whole_fixed_set_and_those_before_it_one_in_so_many(
+    positions: Path, left: Paths, tmp_path: Path
+) -> None:
+    fixed = pd.read_csv(positions, keep_default_na=False).assign(source=REACHABLE)
+    write_csv(tmp_path / "fixed.csv", fixed, KIND, Origin(command="positions"))
+    settings = json.loads(smallest("probzero"))
+    settings["truth"]["curve_share"] = 3
+    made = [network_at(tmp_path, iteration)[0] for iteration in (0, 2)]
+    arguments = ["--config", json.dumps(settings), "--seed", "4", "--variant", "probzero", "--positions"]
+    arguments += [str(tmp_path / "fixed.csv"), *options(**{"--checkpoints": made, **left})]
+    output = tmp_path / "measures.csv"
+    assert main(["measure", *arguments, "--output", str(output), "--costs", str(spending(output))]) == 0
+    met = pd.read_csv(output).groupby(["iteration", "particles"]).positions.sum()
+    share = fixed.iloc[::3]
+    assert set(met[0]) == {(share.decisive == 1).sum()} and set(met[2]) == {(fixed.decisive == 1).sum()}

@@ -144,7 +144,7 @@ def test_measure_takes_no_checkpoint_of_another_iteration(positions: Path, tmp_p
 def match(folder: Path, player: Path, *more: str) -> int:
     settings = {name: plain(MINE)[name] for name in ("experiment", "game", "search", "arena")}
     common = ["--config", json.dumps(settings), "--seed", str(SEED), "--player", f"{MINE}={player}"]
-    return main(["match", *common, "--against", "random", *more, "--output", str(folder / "out" / f"{MINE}.csv")])
+    return main(["tournament", *common, "--against", "random", *more, "--output", str(folder / "out" / f"{MINE}.csv")])
 
 
 def test_match_takes_no_checkpoint_of_another_variant(tmp_path: Path, capsys: Capture) -> None:

@@ -54,12 +54,20 @@ def test_self_play_blunders_positions_and_truth(run: Path) -> None:
     ]
     files = [word for name in ("kept", "calibration", "perfect") for word in (f"--{name}", run / f"{name}.csv")]
     assert imported("truth", *COMMON, *inputs, *files) == "[]"
+    measured = ["--variant", "one", "--positions", run / "positions.csv", "--checkpoints", run / "0000.safetensors"]
+    files = ["--output", run / "measures.csv", "--costs", run / "costs.csv"]
+    assert imported("measure", *COMMON, *measured, *files) == "[]"
 
 
 def test_a_match(run: Path) -> None:
     player = f"iteration-0000={run / '0000.safetensors'}"
     words = ["--player", player, "--against", "random", "perfect", "--output", run / "match.csv"]
-    assert imported("match", *COMMON, *words) == "[]"
+    assert imported("tournament", *COMMON, *words) == "[]"
+
+
+def test_a_game_in_the_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))  # where a game is kept to be gone on with
+    assert imported("play", "network:8", "greedy") == "[]"
 
 
 def test_games_and_configurations_need_none_either() -> None:

@@ -141,7 +141,7 @@ def test_values_out_of_range_are_refused_by_name(raw: dict[str, Any], path: str,
          "a number from 0 to 1,000"),
         ("arena", 3, "a mapping"),
         ("game.size", 7, "one of 4, 5, 6, 8"),
-        ("game.name", "draughts", "one of othello, connect_four"),
+        ("game.name", "draughts", f"one of {', '.join(GAMES)}"),
     ],
 )  # fmt: skip
 def test_what_was_expected_is_said_in_words(raw: dict[str, Any], path: str, value: Any, expected: str) -> None:
@@ -225,7 +225,7 @@ def test_a_game_has_the_options_that_it_is_registered_with(raw: dict[str, Any]) 
 @pytest.mark.parametrize(
     ("game", "message"),
     [
-        ({"size": 5}, "game.name: expected one of othello, connect_four, found nothing"),
+        ({"size": 5}, f"game.name: expected one of {', '.join(GAMES)}, found nothing"),
         ({"name": "othello"}, "game.size: expected an option that othello needs, found nothing"),
         (
             {"name": "connect_four", "width": 4},
@@ -379,3 +379,13 @@ def test_a_configuration_survives_json(raw: dict[str, Any]) -> None:
     raw["training"]["weight_decay"] = 0.00001  # JSON writes 1e-05, which YAML would take for a text
     parsed = config.parse(raw)
     assert config.load(json.dumps(parsed.as_dict())) == parsed
+
+
+def test_settings_that_came_later_change_no_hash_until_they_are_used() -> None:
+    plain = config.load(ROOT / "config" / "smoke.yaml").as_dict()
+    first = config.fingerprints(plain, ["search"])
+    older = {**plain, "search": {key: value for key, value in plain["search"].items() if key not in config.LATER}}
+    assert config.fingerprints(older, ["search"]) == first
+    for key, value in config.LATER.items():
+        assert plain["search"][key] == value
+        assert config.fingerprints({**plain, "search": {**plain["search"], key: value + 1}}, ["search"]) != first

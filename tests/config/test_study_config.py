@@ -357,3 +357,18 @@ def test_a_variant_is_not_called_like_a_folder_of_the_study(name: str, raw: dict
 def test_a_study_is_not_called_like_a_folder_of_results(raw: dict[str, Any]) -> None:
     expected = "name: expected a name that no folder of results has, found reference"
     assert refusal({**raw, "name": "reference"}) == f"configuration: here.yaml: {expected}"
+
+
+def test_a_variant_may_have_the_first_of_the_studys_seeds_alone(raw: dict[str, Any]) -> None:
+    raw["variants"]["no-dag"]["repetitions"] = 2
+    found = study.parse(raw, "here.yaml")
+    assert found.seeds_of("no-dag") == found.seeds[:2] and found.seeds_of("probzero") == found.seeds
+    assert found.seeds_of("perfect") == found.seeds  # whoever is no variant plays in every tournament
+    assert found.fingerprint != committed.parsed().fingerprint
+    raw["variants"]["no-dag"]["repetitions"] = len(found.seeds)
+    assert study.parse(raw, "here.yaml").fingerprint == committed.parsed().fingerprint
+
+
+def test_the_reference_has_all_seeds(raw: dict[str, Any]) -> None:
+    raw["variants"]["probzero"]["repetitions"] = 1
+    assert refusal(raw).endswith("variants.probzero.repetitions: expected 0, as everybody is compared with it, found 1")

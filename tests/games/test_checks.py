@@ -26,6 +26,11 @@ def test_connect_four_is_a_game(width: int, height: int) -> None:
     check_game(games.make("connect_four", width=width, height=height))
 
 
+@pytest.mark.parametrize(("size", "komi", "longest"), [(2, 0, 9), (3, 0, 14), (5, 2.5, 60), (7, 0, 60)])
+def test_go_is_a_game(size: int, komi: float, longest: int) -> None:
+    check_game(games.make("go", size=size, komi=komi, longest=longest), count=8)
+
+
 def test_the_stand_ins_are_games_as_long_as_they_are_whole() -> None:
     check_game(Othello4(), count=8)
     check_game(ConnectFour4(), count=8)
@@ -294,7 +299,7 @@ def test_names_that_do_not_serve(name: Any, expected: str) -> None:
 
 def test_names_that_take_anything() -> None:
     class Lenient(ConnectFour4):
-        def parse_moves(self, names: str) -> list[int]:
-            return [self._actions_by_name.get(name, 0) for name in names.split()]
+        def parse_moves(self, names: str, where: object = "text") -> list[int]:
+            return [self.actions_by_name.get(name, 0) for name in names.split()]
 
     refused(Lenient(), "expected a name that no move has to be refused")

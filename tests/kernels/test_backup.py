@@ -14,21 +14,19 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kernel_forms import KERNEL_FORMS, backup
+from kernel_forms import KERNEL_FORMS, backup, chained
 from oracles.slow_backup import DRAWN, LOST, WON, SmallGraph, random_forest, slow_backup
-from searching import CPU
 
-from probzero import games as known_games
 from probzero.errors import ProbZeroError
-from probzero.kernels.backup import triton_kernel
-from probzero.search.backends.tensor import Kernels, TensorBackend
-from probzero.search.graph import Graph
+from probzero.kernels.backup import reference, triton_kernel
 
 every_form = pytest.mark.parametrize("form", KERNEL_FORMS)
 
 
 def assert_same(found: SmallGraph, expected: SmallGraph, tolerance: float = 2e-6) -> None:
     for field in fields(SmallGraph):
+        if field.name == "scratch":
+            continue
         one, other = getattr(found, field.name), getattr(expected, field.name)
         if one.is_floating_point():
             assert (one.double() - other.double()).abs().max() < tolerance, field.name
@@ -187,12 +185,43 @@ def test_games_do_not_leak_into_one_another(form):
     assert not torch.equal(graph.search[~mine], other.search[~mine])
 
 
-def test_a_program_gets_the_nodes_of_its_game_deepest_first():
-    # The interpreter runs one program after the other and would not notice if one did another's work.
-    nodes, games = torch.tensor([9, 8, 7, 6, 5, 4]), torch.tensor([3, 0, 3, 1, 0, 3])
-    ordered, segments = triton_kernel.by_game(nodes, games, 5)
-    own = [ordered[segments[game] : segments[game + 1]].tolist() for game in range(5)]
-    assert own == [[8, 5], [6], [], [9, 7, 4], []]
+@pytest.mark.parametrize("form", ["reference", "triton"])
+def test_who_has_nothing_left_to_explore_is_closed_and_renewed_on_whatever_path_it_lies(form):
+    # 0 -> 1 and 2; 1 -> 3; 2 -> 3 and 4; 5 -> 3 and an unexplored move. Particles went 1, 3 to the end 4 (from 3 too):
+    # 3 closes, which closes 1 on the way, and elsewhere 2, whose last open child it was, and 0; 5 stays open.
+    graph = SmallGraph.build(
+        [
+            {"edges": [(1, 0.5), (2, 0.5)]},
+            {"edges": [(3, 1.0)]},
+            {"edges": [(3, 0.5), (4, 0.5)]},
+            {"edges": [(4, 1.0)]},
+            {"value": WON, "target": WON, "closed": True},
+            {"edges": [(3, 0.5), (-1, 0.5)]},
+        ]
+    )
+    moves = {3: [(1, 0), (2, 0), (5, 0)], 4: [(2, 1), (3, 0)], 1: [(0, 0)], 2: [(0, 1)]}
+    for child, parents in moves.items():
+        for parent, slot in parents:
+            graph.next_parent[graph.first_edge[parent] + slot] = graph.first_parent[child]
+            graph.first_parent[child] = parent * graph.most_moves + slot + 1
+    if form == "triton":
+        triton_kernel.backup(graph, chained(graph, [3, 1], [0, 0]), 1.0)
+    else:
+        backup(graph, [[3], [1]], {}, 1.0, form)
+        reference.close(graph, torch.tensor([3, 1]), 1.0)
+    assert graph.closed.tolist() == [True, True, True, True, True, False]
+    # 4 is won by its mover, so 3 is lost and 1 won; of 2's children 3 is lost and 4 won: it takes 3, and is won too.
+    expected = [LOST, WON, WON, LOST, WON]
+    assert graph.search[:5].tolist() == [[list(value)] * 2 for value in expected]
+    assert graph.edge_policy[graph.first_edge[2] : graph.first_edge[3]].tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("touched", [[-1, -1, -1], []])
+def test_games_without_touched_nodes_are_left_alone(touched):
+    graph, _, _ = random_forest(3)
+    before = copy.deepcopy(graph)
+    triton_kernel.backup(graph, torch.tensor(touched, dtype=torch.int64), 1.0)
+    assert_same(graph, before, 1e-30)
 
 
 @every_form
@@ -216,15 +245,6 @@ def test_no_touched_nodes_is_no_work():
     before = copy.deepcopy(graph)
     backup(graph, [], {}, 1.0, "compiled")
     assert_same(graph, before, 1e-30)
-
-
-def test_the_other_forms_are_not_even_called_for_no_nodes():
-    def forbidden(*_):
-        raise AssertionError("there is nothing to do")
-
-    backend = TensorBackend(known_games.make("othello", size=4), CPU, Kernels(forbidden, forbidden))
-    graph = Graph(backend, 1, 10, "capacity")
-    backend.backup(graph, torch.empty(0, dtype=torch.int64), 1.0)
 
 
 @every_form

@@ -16,8 +16,9 @@ from probzero.errors import ProbZeroError
 from probzero.kernels import compile_report
 
 TARGETS = ("sm_80", "sm_90", "sm_100", "gfx942")
-BLOCKS = (16, 32, 64, 128)
-KERNELS = ("winner_prob", "backup")
+BLOCKS = (16, 32, 64)
+KERNELS = ("winner_prob", "backup", "descend_systematic")
+OTHERS = ("winner_prob_tempered", "backup_tempered", "descend_middle", "descend_multinomial")  # for the largest block
 
 
 def run_report(folder: Path) -> subprocess.CompletedProcess[str]:
@@ -50,9 +51,10 @@ def rows(folder) -> list[dict[str, str]]:
 
 
 def test_every_kernel_compiles_for_every_target_and_block(rows):
-    compiled = [(row["kernel"], row["target"], int(row["block_k"])) for row in rows]
+    compiled = [(row["kernel"], row["target"], int(row["block"])) for row in rows]
     expected = {(kernel, target, block) for kernel in KERNELS for target in TARGETS for block in BLOCKS}
-    expected |= {(f"{kernel}_tempered", target, 128) for kernel in KERNELS for target in TARGETS}
+    expected |= {(kernel, target, 64) for kernel in OTHERS for target in TARGETS}
+    expected |= {(kernel, target, 128) for kernel in ("place_3", "place_5") for target in TARGETS}
     assert set(compiled) == expected
     assert len(compiled) == len(expected)
 
@@ -67,15 +69,24 @@ def test_registers_stay_within_the_targets_limits(rows):
         assert 0 < int(row["registers"]) <= (512 if row["target"] == "gfx942" else 255), row
 
 
-def test_backup_keeps_the_order_of_its_reads_and_writes(folder, rows):
-    # A node's value is read by its parent soon after. So: a barrier in the loop; no load through the read-only path
-    # (.nc) and no asynchronous, pipelined load; and one warp, as AMD's barrier by itself doesn't wait for memory.
-    assert {row["num_warps"] for row in rows if row["kernel"].startswith("backup")} == {"1"}
+@pytest.mark.parametrize("kernel", ["backup", "descend_systematic"])
+def test_kernels_keep_the_order_of_their_reads_and_writes(kernel, folder, rows):
+    # What is written of a node is read for another one soon after. So: a barrier in the loop; no load through the
+    # read-only path (.nc) and no asynchronous, pipelined load; one warp, as AMD's barrier doesn't wait for memory.
+    assert {row["num_warps"] for row in rows if row["kernel"].startswith(kernel)} == {"1"}
     for name in ("sm_80", "sm_90", "sm_100"):
-        ptx = (folder / "assembly" / f"backup-64-{name}.s").read_text(encoding="utf-8")
+        ptx = (folder / "assembly" / f"{kernel}-64-{name}.s").read_text(encoding="utf-8")
         assert re.search(r"bar\.(warp\.)?sync", ptx)
         assert not re.search(r"\.nc\b|cp\.async", ptx)
-    assert "; wave barrier" in (folder / "assembly" / "backup-64-gfx942.s").read_text(encoding="utf-8")
+    assert "; wave barrier" in (folder / "assembly" / f"{kernel}-64-gfx942.s").read_text(encoding="utf-8")
+
+
+def test_descend_fuses_no_product_with_a_sum(folder):
+    # A processor's loop rounds after each: then both split particles alike. Triton's own default would fuse them.
+    for name in ("sm_80", "sm_90", "sm_100"):
+        ptx = (folder / "assembly" / f"descend_systematic-64-{name}.s").read_text(encoding="utf-8")
+        assert "mul.rn.f64" in ptx or "mul.f64" in ptx
+        assert "fma.rn.f64" not in re.sub(r"(?s)div\.rn\.f64.*?\n", "", ptx)
 
 
 def test_double_precision_constants_survive_compilation(folder):

@@ -142,3 +142,14 @@ def test_a_root_value_a_hair_beyond_a_win_is_a_win() -> None:
     moves.played[0] = moves.played[0]._replace(value=beyond)
     found = moves.samples(torch.tensor([1, -1]), Targets(value="search"))
     assert found.value[:2].tolist() == [WIN, LOSS] and (found.value >= 0).all()
+
+
+def test_positions_with_too_few_moves_tried_are_no_samples_of_anybody() -> None:
+    found = noted()
+    forced = found.played[0].moves
+    found.played[0] = found.played[0]._replace(moves=forced._replace(tried=forced.weight > 1))  # one move of each
+    result = torch.tensor([1, -1])
+    assert len(found.samples(result, Targets(value="outcome"))) == 6
+    kept = found.samples(result, Targets(value="outcome", least_moves=2))
+    whole = samples(Targets(value="outcome"))
+    assert kept.states.tolist() == whole.states[2:].tolist() and kept.value.tolist() == whole.value[2:].tolist()

@@ -134,6 +134,17 @@ def test_equal_inputs_give_equal_bytes_and_another_key_does_not() -> None:
     assert not all(torch.equal(first[name], third[name]) for name in first)
 
 
+def test_neither_our_threads_nor_those_of_torch_change_a_bit() -> None:
+    found = []
+    for threads in (1, 2):
+        torch.set_num_threads(threads)
+        model = small()
+        train(model, {}, [some_samples()], SETTINGS.model_copy(update={"threads": threads}), GAME, 1, 1)
+        assert torch.get_num_threads() == threads
+        found.append(model.state_dict())
+    assert all(torch.equal(found[0][name], found[1][name]) for name in found[0])
+
+
 def test_carrying_the_optimiser_state_matters_and_is_lossless() -> None:
     model = small()
     state, _ = train(model, {}, [some_samples()], SETTINGS, GAME, 1, 1)

@@ -153,7 +153,7 @@ def test_a_changed_description_is_noticed(saved: Path, changes: dict[str, Any]) 
         ({"origin": {"command": "train", "iteration": "17"}}, "origin.iteration: expected the origin of a file"),
         ({"origin": {"command": "train", "author": "me"}}, "origin.author: expected the origin of a file"),
         ({"game": {"name": "othello", "size": 7}}, "game: expected the settings of a game, found {'name': 'othello'"),
-        ({"game": {"name": "chess"}}, "game: expected the settings of a game, found {'name': 'chess'}"),
+        ({"game": {"name": "ludo"}}, "game: expected the settings of a game, found {'name': 'ludo'}"),
         ({"game": {"name": "othello"}}, "game: expected the settings of a game, found {'name': 'othello'}"),
         ({"game": 5}, "game: expected the settings of a game, found 5"),
         ({"network": None}, "network: expected the settings of a network, found None"),

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
+import inspect
 import json
 import math
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import llvmlite.binding as llvm
 import numpy as np
@@ -22,9 +26,10 @@ from probzero.network import probabilities
 from probzero.network.compiled import forward, library
 from probzero.network.compiled.forward import CompiledNet, write_heads, write_trunk
 from probzero.network.compiled.layers import Board, mirrored, panels
-from probzero.network.compiled.library import Library, compiled, key
-from probzero.network.compiled.target import VARIABLE, Target, available, choose, targets
+from probzero.network.compiled.library import Library, Write, compiled, key
+from probzero.network.compiled.target import VARIABLE, Target, available, choose, said, targets
 from probzero.network.compiled.training_passes import write_training
+from probzero.network.compiled.writer import write_sequence
 from probzero.network.weights import Weights
 from probzero.network.winograd import axis
 
@@ -94,7 +99,7 @@ def test_code_for_other_processors_compiles(triple: str) -> None:
     assert target.name == AHEAD[triple]
     jobs = (
         (write_trunk, (Board(4, 5), 2, 6)),
-        (write_heads, (20, 5, 6, 0, 3, 3)),
+        (write_heads, (20, 5, 6, 32, 0, 3, 3)),
         (write_training, (Board(4, 5), 2, 6)),
     )
     for write, parameters in jobs:
@@ -111,9 +116,37 @@ def test_the_environment_chooses_among_what_the_machine_has(monkeypatch: pytest.
         choose()
 
 
+def test_what_the_network_is_compiled_for_is_said_and_slower_code_is_called_so() -> None:
+    named = targets("x86_64-unknown-linux-gnu")
+    assert said(named["avx2"]) == "network compiled for avx2"
+    assert said(named["plain"]).startswith("network compiled for plain vectors: slower than")
+
+
+@pytest.mark.parametrize("write", [write_trunk, write_heads, write_training, write_sequence])
+def test_what_is_written_follows_from_files_in_the_name_of_the_code_alone(write: Write) -> None:
+    """All that the functions of its file take from other modules of ours comes from a file that is part of the key."""
+    own = Path(str(inspect.getsourcefile(write)))
+    tree = ast.parse(own.read_text(encoding="utf-8"))
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    reached, names = [write.__name__], set[str]()
+    for function in reached:
+        used = {node.id for node in ast.walk(functions[function]) if isinstance(node, ast.Name)}
+        reached += [name for name in used & functions.keys() if name not in reached]
+        names |= used
+    modules = {
+        alias.name: node.module or ""
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.name in names
+    }
+    ours = {importlib.import_module(module) for module in modules.values() if module.startswith("probzero")}
+    assert {Path(str(module.__file__)) for module in ours} <= {own, *library.SOURCES}
+
+
 def test_machine_code_is_kept_and_damaged_code_is_made_anew(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(templates, "folder", lambda name: tmp_path)
-    arguments = write_heads, available()["plain"], 9, 4, 3, 0, 3
+    arguments = write_heads, available()["plain"], 9, 4, 3, 32, 0, 3
     Library(*arguments)
     (kept,) = tmp_path.iterdir()
     first = kept.read_bytes()
@@ -124,6 +157,34 @@ def test_machine_code_is_kept_and_damaged_code_is_made_anew(monkeypatch: pytest.
     kept.write_bytes(first[:-1] + bytes([first[-1] ^ 1]))
     Library(*arguments)
     assert kept.read_bytes()[:32] == first[:32] and len(list(tmp_path.iterdir())) == 1
+
+
+def test_two_processes_may_keep_the_same_code_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """So do the shards of the first iteration after a fresh clone."""
+    monkeypatch.setattr(templates, "folder", lambda name: tmp_path)
+
+    def meanwhile(stored: bytes) -> bytes:
+        monkeypatch.undo()
+        monkeypatch.setattr(templates, "folder", lambda name: tmp_path)
+        Library(*arguments)  # as another process would, while this one writes
+        return library._sealed(stored)
+
+    arguments = write_heads, available()["plain"], 9, 4, 3, 32, 0, 3
+    monkeypatch.setattr(library, "_sealed", meanwhile)
+    assert Library(*arguments).addresses.keys() == {"heads", "policy", "hidden", "output"}
+    (kept,) = tmp_path.iterdir()
+    assert library._read(kept) is not None
+
+
+def test_code_that_cannot_be_kept_is_used_all_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(templates, "folder", lambda name: tmp_path)
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    assert Library(write_heads, available()["plain"], 9, 4, 3, 32, 0, 3).addresses
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_code_is_kept_under_a_name_of_all_it_depends_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

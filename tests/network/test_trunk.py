@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import threading
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 import torch
@@ -12,8 +14,9 @@ from test_network import FIVE, OBLONG, SQUARE, random_positions, trained_looking
 from torch import Tensor
 
 from probzero.games.base import Game
-from probzero.network.compiled import trunk
+from probzero.network.compiled import halves, trunk
 from probzero.network.compiled.layers import ROWS
+from probzero.network.compiled.target import VARIABLE, available
 from probzero.network.model import ProbZeroNet
 
 CASES = [(FIVE, 2, 48, 13), (FIVE, 1, 7, 150), (SQUARE[0], 2, 16, 40), (SQUARE[3], 1, 10, 9), (OBLONG[0], 1, 12, 16)]
@@ -50,7 +53,8 @@ def slow_trunk(model: ProbZeroNet, planes: Tensor, relu: Relu) -> Tensor:
 def sides_of(out: Tensor, game: Game, batch: int) -> Iterator[Tensor]:
     """Where the compiled trunk's numbers are above 0, layer by layer, as [B, C, H, W]."""
     for layer in out.grad_fn.layers:
-        z = layer.y * layer.affine[0] + layer.affine[1] if layer.z is None else layer.z
+        scale, shift = layer.affine.array
+        z = layer.y.array * scale + shift if layer.z is None else layer.z.array
         packs, squares, rows, channels = z.shape
         boards = torch.from_numpy(z).permute(0, 2, 3, 1).reshape(packs * rows, channels, squares)[:batch] > 0
         yield boards.reshape(batch, channels, game.shape.height, game.shape.width)
@@ -95,7 +99,7 @@ def test_training_on_a_processor_takes_it_and_evaluation_does_not(monkeypatch: p
     model(planes)
     assert not taken
     model.train()(planes)
-    assert taken == [2 + 9]
+    assert taken == [3 + 9]
     model.double()(planes.double())
     assert len(taken) == 1
 
@@ -128,9 +132,48 @@ def test_two_passes_forward_before_the_first_goes_back_do_not_mix() -> None:
 def test_blocks_of_the_batch_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
     for block in (1, 3, 16):
-        monkeypatch.setattr(trunk, "BLOCK", block)
-        monkeypatch.setattr(trunk, "POOL", trunk.Pool())
+        monkeypatch.setattr(halves, "BLOCK", block)
+        monkeypatch.setattr(halves, "POOL", halves.Pool())
         model = trained_looking(FIVE, 1, 16).train()
         loss_of(model._compiled_trunk(planes_of(FIVE, 8 * ROWS - 3))).backward()
         found.append(model.blocks[0].first.weight.grad)
     assert all(torch.equal(gradient, found[0]) for gradient in found)
+
+
+def learned(game: Game, blocks: int, channels: int, batch: int, threads: int = 1) -> list[bytes]:
+    """The gradients and the running statistics that a batch leaves behind, from the same network each time."""
+    model = trained_looking(game, blocks, channels).train()
+    model.threads = threads
+    loss_of(model._compiled_trunk(planes_of(game, batch))).backward()
+    gradients = [parameter.grad for name, parameter in model.named_parameters() if name.startswith(("stem", "blocks"))]
+    return [tensor.numpy().tobytes() for tensor in (*gradients, *model.buffers())]
+
+
+@every_case
+def test_two_threads_share_a_batch_and_change_no_bit(
+    game: Game, blocks: int, channels: int, batch: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen, plain = set(), halves.Half.back
+
+    def back(half: halves.Half, *given: Any) -> Any:
+        seen.add(threading.get_ident())
+        return plain(half, *given)
+
+    monkeypatch.setattr(halves.Half, "back", back)
+    for whole in (batch, ROWS - 1):  # a single pack has one half
+        seen.clear()
+        alone = learned(game, blocks, channels, whole)
+        assert len(seen) == 1
+        assert learned(game, blocks, channels, whole, threads=2) == alone
+        assert len(seen) == (2 if whole > ROWS else 1)
+
+
+@pytest.mark.skipif(
+    len(IEEE := [name for name in available() if name != "plain"]) < 2, reason="one set of instructions"
+)
+def test_instructions_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+    for name in IEEE:
+        monkeypatch.setenv(VARIABLE, name)
+        found.append(learned(*CASES[0]))
+    assert all(bits == found[0] for bits in found)

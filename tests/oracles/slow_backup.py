@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -24,6 +24,13 @@ class SmallGraph:
     search: torch.Tensor
     net: torch.Tensor
     closed: torch.Tensor
+    first_parent: torch.Tensor  # nobody's parents are known, unless a test says so
+    next_parent: torch.Tensor
+    scratch: torch.Tensor
+
+    @property
+    def most_moves(self) -> int:
+        return int(self.edge_count.max())
 
     @staticmethod
     def build(nodes: list[dict]) -> SmallGraph:
@@ -39,6 +46,9 @@ class SmallGraph:
             torch.tensor([[node.get("value", plain), node.get("target", plain)] for node in nodes]),
             torch.tensor([[node.get("value_net", plain), node.get("reward_net", plain)] for node in nodes]),
             torch.tensor([node.get("closed", False) for node in nodes]),
+            torch.zeros(len(nodes), dtype=torch.int64),
+            torch.zeros(len(edges), dtype=torch.int64),
+            torch.zeros(len(nodes), dtype=torch.int64),
         )
 
     def edges(self, node: int) -> range:
@@ -81,9 +91,7 @@ def slow_backup(graph: SmallGraph, levels: list[list[int]], temperature: float) 
         closed[node] = not unexplored and all(closed[child[e]] for e in explored)
     doubles = (torch.tensor(x, dtype=torch.float64) for x in (policy, search))
     new_policy, new_search = doubles
-    return SmallGraph(
-        graph.first_edge, graph.edge_count, graph.edge_child, new_policy, new_search, graph.net, torch.tensor(closed)
-    )
+    return replace(graph, edge_policy=new_policy, search=new_search, closed=torch.tensor(closed))
 
 
 def random_forest(seed: int, games: int = 4, most_edges: int = 6, depth: int = 5, width: int = 4):

@@ -27,10 +27,13 @@ class SlowNode:
 
 
 class SlowMcts:
-    """`kind`: puct, or minmax for the logarithmic constant, scaled Q and untried moves first, or ucb1."""
+    """`kind`: puct, or parent for an untried move that has its node's Q less `reduction`, or minmax for the logarithmic
+    constant, scaled Q and untried moves first, or ucb1."""
 
-    def __init__(self, board: SlowOthello | ConnectFourBoard, evaluate: Callable, kind: str, c: float) -> None:
-        self.evaluate, self.kind, self.c = evaluate, kind, c
+    def __init__(
+        self, board: SlowOthello | ConnectFourBoard, evaluate: Callable, kind: str, c: float, reduction: float = 0.0
+    ) -> None:
+        self.evaluate, self.kind, self.c, self.reduction = evaluate, kind, c, reduction
         self.root = SlowNode(board)
         self.expand(self.root)
         self.low, self.high = math.inf, -math.inf
@@ -52,9 +55,10 @@ class SlowMcts:
 
     def score(self, node: SlowNode, k: int) -> float:
         n, parent = node.visits[k], sum(node.visits)
-        if n == 0 and self.kind != "puct":
+        if n == 0 and self.kind not in ("puct", "parent"):
             return math.inf
-        q = node.total[k] / n if n else 0.0
+        untried = sum(node.total) / parent - self.reduction if parent and self.kind == "parent" else 0.0
+        q = node.total[k] / n if n else untried
         if self.kind == "ucb1":
             return (q + 1) / 2 + self.c * math.sqrt(math.log(parent) / n)
         c = self.c
@@ -65,6 +69,25 @@ class SlowMcts:
         return q + c * node.prior[k] * math.sqrt(parent) / (1 + n)
 
     def simulate(self) -> None:
+        self.back_up(*self.descend())
+
+    def simulate_together(self, count: int, virtual_loss: int) -> None:
+        """Send simulations down one after another, each counted as lost so often until all have arrived."""
+        found = []
+        for _ in range(count):
+            path, leaf = self.descend()
+            for parent, k in path:
+                parent.visits[k] += virtual_loss
+                parent.total[k] -= virtual_loss
+            found.append((path, leaf))
+        for path, _ in found:
+            for parent, k in path:
+                parent.visits[k] -= virtual_loss
+                parent.total[k] += virtual_loss
+        for path, leaf in found:
+            self.back_up(path, leaf)
+
+    def descend(self) -> tuple[list[tuple[SlowNode, int]], SlowNode]:
         node, path = self.root, []
         while node.expanded and node.actions:
             k = max(range(len(node.actions)), key=lambda k: (self.score(node, k), -k))
@@ -72,9 +95,12 @@ class SlowMcts:
             if k not in node.children:
                 node.children[k] = SlowNode(node.board.after(node.actions[k]))
             node = node.children[k]
-        if not node.expanded:
-            self.expand(node)
-        value = node.value
+        return path, node
+
+    def back_up(self, path: list[tuple[SlowNode, int]], leaf: SlowNode) -> None:
+        if not leaf.expanded:
+            self.expand(leaf)
+        value = leaf.value
         for parent, k in reversed(path):
             value = -value
             parent.visits[k] += 1

@@ -33,7 +33,7 @@ def test_a_study_is_a_section_of_its_own_run(made: Path, study: Path, tmp_path: 
     assert "Comparison with AlphaZero and ablations" in words(made, "heading", study)
     assert "Compared searches" in words(made, "strong", study)
     said = words(made, "<provenance>", study)
-    assert "a separate run, made by make study in the folder results/study" in said
+    assert "a separate run, made by make study STUDY=study in the folder results/study" in said
     assert "results/reference/study" in said and "3 seeds (0, 1 and 2)" in said
     for selector in ("<abstract>", "<study-or-not>"):
         assert "not part of this document" not in words(made, selector, study)
@@ -41,7 +41,9 @@ def test_a_study_is_a_section_of_its_own_run(made: Path, study: Path, tmp_path: 
 
 def test_another_size_of_the_study_names_its_command(made: Path, changed: Path) -> None:
     replace(changed / "config.json", ('"name": "study"', '"name": "study-full"'))
-    assert "made by make study SIZE=-full in the folder results/study-full" in words(made, "<provenance>", changed)
+    assert "made by make study STUDY=study SIZE=-full in the folder results/study-full" in words(
+        made, "<provenance>", changed
+    )
 
 
 def test_what_is_equal_and_what_it_cost_is_told(made: Path, changed: Path) -> None:

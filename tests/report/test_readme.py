@@ -70,6 +70,21 @@ def test_what_is_to_be_expected_is_what_the_reference_run_gave() -> None:
     assert found["the same from openings"] == [f"{won['won']} of {won['games']}"]
 
 
+def test_every_seed_of_the_default_is_shown_with_the_mean() -> None:
+    found = cells_of(TABLES["seeds"](RESULTS))
+    shares, held = [], []
+    for seed in (0, 1, 2):
+        tables = RESULTS / "reference" / "laptop" / f"seed{seed}" / "tables"
+        (kept,) = rows_of(tables / "truth.csv", iteration="60", source="all", particles="96")
+        (keyed,) = rows_of(tables / "certificates.csv", iteration="60", source="start", particles="96", draws="1")
+        shares.append(100 * float(kept["kept_share"]))
+        held.append(int(keyed["certified"]))
+        row = dict(zip(found["seed"], found[str(seed)], strict=True))
+        assert row["96, %"] == f"{shares[-1]:.1f}" and row["as Black, 96, keys, of 8"] == str(held[-1])
+    mean = dict(zip(found["seed"], found["mean"], strict=True))
+    assert mean["96, %"] == f"{sum(shares) / 3:.1f}" and mean["as Black, 96, keys, of 8"] == f"{sum(held) / 3:.1f}"
+
+
 def test_the_study_shows_shares_elo_and_costs_of_each_variant() -> None:
     found = cells_of(TABLES["study"](RESULTS))
     tables = RESULTS / "reference" / "study" / "tables"
@@ -107,7 +122,7 @@ def test_the_command_changes_the_tables_alone(tmp_path: Path, capsys: pytest.Cap
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("<!-- table: nothing -->\n<!-- end -->\n", "here: table nothing: expected one of expected, systems"),
+        ("<!-- table: nothing -->\n<!-- end -->\n", "here: table nothing: expected one of expected, seeds, systems"),
         ("<!-- table: systems -->\n", "here: expected an end of every table, found 1 tables, 0 of them whole"),
         ("<!-- table: systems -->\n<!-- table: study -->\n<!-- end -->", "found 2 tables, 1 of them whole"),
     ],

@@ -57,6 +57,18 @@ def test_tables_records_and_every_checkpoint_of_the_tournament_are_kept_and_noth
     assert set(processors) == {"some"}
 
 
+def test_verdicts_are_kept_with_all_that_they_were_made_of(tmp_path: Path) -> None:
+    run, target = tmp_path / "study", tmp_path / "kept"
+    files.write_json(run / "machine.json", {"versions": "1", "processor": "some"}, machine.KIND, made())
+    for name in ("verdicts.csv", "picks.csv", "openings.csv", "outcomes.safetensors"):
+        if name.endswith(".csv"):
+            write_csv(run / name, TABLE, "table", made())
+    with pytest.raises(ProbZeroError, match="finished run"):
+        keep(run, target)
+    save_checkpoint(run / "outcomes.safetensors", network(), checkpoint_info(GAME, NETWORK))
+    assert keep(run, target) == 5 and manifest.faults(target) == (5, [])
+
+
 def test_what_was_there_before_is_replaced(run: Path) -> None:
     target = run.with_name("kept")
     files.write_text(target / "old.csv", "old")

@@ -45,7 +45,7 @@ def without(table: pd.DataFrame, **values: object) -> pd.DataFrame:
         (lambda measures: without(measures, variant="probzero"), "expected probzero, the reference, among them"),
         (
             lambda measures: without(measures, variant="uct", seed=0),
-            "uct, particles 10, iteration 0, seed 0: expected 10 positions of phase 4, as of probzero, found 0",
+            "ratings: uct: expected seeds 1, found 0, 1",
         ),
         (
             lambda measures: pd.concat([measures, measures[:1]]),

@@ -32,7 +32,7 @@ def test_a_search_that_meets_finished_games_alone_stops_after_four_simulations_a
 def test_batches_that_find_nothing_are_four_for_each_that_was_asked_for(settings: Any, batches: int) -> None:
     search = searching(games=2, settings=settings)
     sent: list[list[int]] = []
-    search.simulate = lambda roots, particles, salt: sent.append(particles.tolist())
+    search.simulate = lambda roots, particles, most, salt: sent.append(particles.tolist())
     search.run(torch.arange(2), 8, 7, 0)
     assert sent == [[8, 8]] * batches
 
@@ -42,7 +42,7 @@ def test_the_last_batches_are_no_larger_than_what_is_left_of_the_budget() -> Non
     search = searching(games=1, settings=LEAVES)
     sent: list[int] = []
 
-    def finds_three(roots: torch.Tensor, particles: torch.Tensor, salt: int) -> None:
+    def finds_three(roots: torch.Tensor, particles: torch.Tensor, most: int, salt: int) -> None:
         sent.append(int(particles))
         search.spent += 3
 

@@ -64,10 +64,10 @@ class Audit:
         self.elsewhere = 0  # nodes that closed though no particle came by
         search.simulate = self.audited
 
-    def audited(self, roots: torch.Tensor, particles: torch.Tensor, salt: int) -> None:
+    def audited(self, roots: torch.Tensor, particles: torch.Tensor, most: int, salt: int) -> None:
         graph, room = self.graph, len(self.graph.visits)
         before = Books.of(graph, room)
-        self.simulate(roots, particles, salt)
+        self.simulate(roots, particles, most, salt)
         after = Books.of(graph, room)
         arrived, sent, came, tried = (
             getattr(after, name) - getattr(before, name) for name in ("visits", "sent", "came", "tried")
@@ -209,19 +209,19 @@ def test_a_node_closes_when_its_last_open_child_is_closed_from_elsewhere(form: s
     search = searching(rules=ROW, games=1, form=form)
     graph, two = search.graph, torch.tensor([2])
     node = standing_at(search, 0, 1)
-    search.simulate(node, two, 0)
+    search.simulate(node, two, 2, 0)
     closed = []
     for column in (2, 3):
         closed.append(bool(graph.closed[node]))
-        search.simulate(standing_at(search, column, 1), two, 0)
+        search.simulate(standing_at(search, column, 1), two, 2, 0)
     assert [*closed, bool(graph.closed[node])] == [False, False, True]
     assert graph.search[node].tolist() == [[[0, 1, 0], [0, 1, 0]]] and int(graph.visits[node]) == 2
     assert graph.edge_policy[graph.edges_of(node).index].tolist() == [[0.5, 0.5]]
     # From its parent, of which no move was explored, one particle comes by that move as by any other, and no more.
     above = standing_at(search, 0)
-    search.simulate(above, torch.tensor([3]), 0)
+    search.simulate(above, torch.tensor([3]), 3, 0)
     assert not graph.closed[above] and int(graph.visits[node]) == 3
-    search.simulate(above, torch.tensor([4]), 1)
+    search.simulate(above, torch.tensor([4]), 4, 1)
     assert int(graph.visits[node]) == 3
 
 
@@ -231,13 +231,13 @@ def of_no_weight(form: str, explored: int) -> list[int]:
     So many moves are explored before."""
     search = searching(4, games=1, form=form)
     graph = search.graph
-    search.simulate(graph.root, torch.tensor([explored]), 0)
+    search.simulate(graph.root, torch.tensor([explored]), explored, 0)
     edges = graph.edges_of(graph.root)
     assert edges.explored.sum() == explored and edges.real.sum() == 4
     graph.edge_policy[edges.index] = torch.tensor([[1.0, 0.0, 0.0, 0.0]])
     graph.closed[edges.child[0, 0]] = True
     before = graph.edge_visits[edges.index]
-    graph.backend.descend(graph, graph.root, torch.tensor([6]), "systematic", 1)
+    graph.backend.descend(graph, graph.root, torch.tensor([6]), 6, "systematic", 1)
     return (graph.edge_visits[edges.index] - before)[0].tolist()
 
 

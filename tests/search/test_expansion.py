@@ -58,6 +58,7 @@ def grown(rules: Game, form: str, transpositions: bool, capacity: int = 20_000) 
         graph.backend.expand(graph, leaves, Evaluation(prior / prior.sum(1, keepdim=True), value, reward))
         graph.scopes += 0 if transpositions else leaves.total
         graph.edges += leaves.total
+        graph.table.settle()
     return graph
 
 

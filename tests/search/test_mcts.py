@@ -40,7 +40,8 @@ MINMAX = PUCT.model_copy(
     update={"exploration": 1.25, "exploration_growth": "logarithmic", "q_scale": "minmax", "unvisited": "first"}
 )
 UCB1 = PUCT.model_copy(update={"algorithm": "ucb1", "exploration": math.sqrt(2)})
-KINDS = {"puct": PUCT, "minmax": MINMAX}
+PARENT = PUCT.model_copy(update={"unvisited": "parent", "first_play_reduction": 0.25})
+KINDS = {"puct": PUCT, "minmax": MINMAX, "parent": PARENT}
 
 
 @cache
@@ -55,8 +56,8 @@ def score_row(
     rows = (torch.tensor([visits]), torch.tensor([total], dtype=torch.float64), torch.tensor([prior]))
     bounds = (torch.tensor([bound], dtype=torch.float64) for bound in (low, high))
     found = scores(scoring(settings), *rows, *bounds)[0].tolist()
-    given = zip(visits, total, np.float32(prior), strict=True)
-    loop = [PATHS._score(n, sum(visits), w, p, low, high, scoring(settings)) for n, w, p in given]
+    given, mean = zip(visits, total, np.float32(prior), strict=True), sum(total) / max(sum(visits), 1)
+    loop = [PATHS._score(n, sum(visits), w, p, mean, low, high, scoring(settings)) for n, w, p in given]
     assert loop == pytest.approx(found, rel=1e-12)
     return found
 
@@ -65,6 +66,13 @@ def test_puct_on_paper() -> None:
     # Σ N = 9, √9 = 3, c = 1.5: Q + 4.5·P / (1 + N)
     found = score_row(PUCT, [4, 5, 0], [2.0, -1.0, 0.0], [0.5, 0.3, 0.2])
     assert found == pytest.approx([0.5 + 2.25 / 5, -0.2 + 1.35 / 6, 0.9])
+
+
+def test_a_move_never_tried_may_have_its_nodes_value_less_a_reduction() -> None:
+    # Σ W / Σ N = 1 / 4, less 1/4; √4 = 2, c = 1.5
+    found = score_row(PARENT, [3, 1, 0], [1.5, -0.5, 0.0], [0.5, 0.25, 0.25])
+    assert found == pytest.approx([0.5 + 1.5 / 4, -0.5 + 0.75 / 2, 0.25 - 0.25 + 0.75])
+    assert score_row(PARENT, [0, 0], [0.0, 0.0], [0.7, 0.3]) == [0.0, 0.0]  # nothing is known of the node
 
 
 def test_puct_of_a_node_never_left_is_nothing_so_that_the_highest_prior_goes_first() -> None:
@@ -162,7 +170,7 @@ SLOW = {
 def test_a_whole_game_is_searched_like_the_slow_twin(kind: str, form: str, game: str) -> None:
     (rules, board), settings = SLOW[game], KINDS[kind]
     search = searching(games=2, settings=settings, form=form, rules=rules)
-    slow = SlowMcts(board, invented(rules), kind, settings.exploration)
+    slow = SlowMcts(board, invented(rules), kind, settings.exploration, settings.first_play_reduction)
     games, compared = torch.arange(2), 0
     for ply in range(6):
         search.run(games, 5, 8, ply)
@@ -173,6 +181,51 @@ def test_a_whole_game_is_searched_like_the_slow_twin(kind: str, form: str, game:
         search.advance(games, action)
         slow.advance(int(action[0]))
     assert compared > 200
+
+
+@pytest.mark.parametrize("losses", [1, 3])
+@pytest.mark.parametrize("form", FORMS)
+def test_simulations_sent_together_are_those_of_the_slow_twin(form: str, losses: int) -> None:
+    settings = PARENT.model_copy(update={"virtual_loss": losses})
+    search = searching(games=2, settings=settings, form=form)
+    slow = SlowMcts(SlowOthello.start(5), invented(OTHELLO), "parent", settings.exploration, 0.25)
+    games, compared = torch.arange(2), 0
+    for ply in range(4):
+        search.run(games, 5, 8, ply)
+        for _ in range(8):
+            slow.simulate_together(5, losses)
+        compared += same_graph(search, int(search.graph.root[0]), slow.root)
+        action = played(search, games, 0.0, ply)
+        search.advance(games, action)
+        slow.advance(int(action[0]))
+    assert compared > 100
+
+
+def test_a_batch_of_simulations_fills_one_network_call_and_turns_to_different_leaves() -> None:
+    calls: list[int] = []
+
+    def counting(states: torch.Tensor, moves: torch.Tensor) -> Evaluation:
+        calls.append(len(states))
+        return invented(OTHELLO)(states, moves)
+
+    settings = PUCT.model_copy(update={"virtual_loss": 1, "budget": "leaves", "transpositions": True})
+    search = searching(games=3, settings=settings, evaluate=counting)
+    calls.clear()
+    search.run(torch.arange(3), 8, 12, 0)
+    assert sum(calls) == 3 * 96 and len(calls) < 2 * 12
+    alone = searching(games=3, settings=settings.model_copy(update={"virtual_loss": 0}), evaluate=counting)
+    calls.clear()
+    alone.run(torch.arange(3), 8, 12, 0)
+    assert sum(calls) == 3 * 96 and len(calls) >= 96
+
+
+def test_no_virtual_loss_is_left_behind() -> None:
+    search = searching(games=2, settings=PUCT.model_copy(update={"virtual_loss": 3, "transpositions": True}))
+    search.run(torch.arange(2), 7, 9, 0)
+    edges = search.graph.edges_of(search.graph.root)
+    assert search.graph.edge_visits[edges.index].sum(1).tolist() == [63, 63]
+    visits, total = search.graph.edge_visits[: search.graph.edges], search.edge_value[: search.graph.edges]
+    assert (visits >= 0).all() and (total.abs() <= visits + 1e-9).all() and (total[visits == 0].abs() < 1e-9).all()
 
 
 def test_games_do_not_disturb_each_other() -> None:
@@ -212,7 +265,7 @@ def test_without_reuse_a_move_begins_with_an_empty_graph(algorithm: str) -> None
             assert (search.graph.edge_visits[search.graph.edges_of(search.graph.root).index].sum(1) == 16).all()
 
 
-@pytest.mark.parametrize("algorithm", ["puct", "particle"])
+@pytest.mark.parametrize("algorithm", ["puct", "particle", "gumbel"])
 def test_a_budget_of_leaves_is_spent_to_the_last_and_not_exceeded(algorithm: str) -> None:
     settings = PUCT.model_copy(update={"algorithm": algorithm, "budget": "leaves"})
     search = searching(games=3, settings=settings)

@@ -103,7 +103,7 @@ def test_matches_and_measures_are_the_same_whatever_the_noise_of_self_play(tmp_p
         positions, match, measures = (tmp_path / f"{name}-{noise}.csv" for name in ("positions", "match", "measures"))
         assert main(["positions", *common, "--output", str(positions)]) == 0
         players = ["--player", f"iteration-0000={checkpoint}", "--against", "random"]
-        assert main(["match", *common, *players, "--output", str(match)]) == 0
+        assert main(["tournament", *common, *players, "--output", str(match)]) == 0
         inputs = ["--variant", "alphazero", "--positions", str(positions), "--checkpoints", str(checkpoint)]
         outputs = ["--output", str(measures), "--costs", str(tmp_path / "costs.csv")]
         assert main(["measure", *common, *inputs, *outputs]) == 0

@@ -12,8 +12,8 @@ from searching import FORMS, SYSTEMATIC, backend_of, searching
 
 from probzero import games
 from probzero.errors import ProbZeroError
+from probzero.kernels.descend.splitting import SPLITTERS, middle, multinomial, systematic
 from probzero.random_keys import key, mix, uniform
-from probzero.search.splitting import SPLITTERS, middle, multinomial, systematic
 
 shares = st.lists(st.floats(0, 1), min_size=1, max_size=12).filter(lambda row: sum(row) > 1e-6)
 

@@ -27,7 +27,7 @@ from probzero.tables import write_csv
 from probzero.truth.blunders import count_blunders
 from probzero.truth.ceiling import exact_samples, train_ceiling, without
 from probzero.truth.labels import Solver, keeps_result
-from probzero.truth.measures import calibration_table, kept_table
+from probzero.truth.measures import calibration_table, kept_by_orientation, kept_table
 from probzero.truth.perfect import PerfectPlayer, games_from_wins
 from probzero.truth.positions import KIND, from_random_play, labelled, move_masks, read_positions, states_of
 
@@ -68,6 +68,29 @@ class Oracle:
         prior = np.where(real, np.where(good ^ self.wrong, 1.0, 1e-3), 0.0).astype(np.float32)
         outcome = wdl.from_result(labels.result.astype(np.int64))
         return Evaluation(prior / prior.sum(1, keepdims=True), outcome, outcome)
+
+
+class FirstMove(Oracle):
+    """An evaluator that likes the legal move with the lowest number: another one, when the board is turned."""
+
+    def __call__(self, states: np.ndarray, moves: np.ndarray) -> Evaluation:
+        prior = np.zeros(moves.shape, np.float32)
+        prior[:, 0] = 1
+        return Evaluation(prior, prior[:, :3], prior[:, :3])
+
+
+def test_turned_positions_are_judged_by_the_moves_that_keep_the_result_there(positions: pd.DataFrame) -> None:
+    some = positions[positions.decisive == 1].iloc[::4]
+    right, wrong = (kept_by_orientation(Oracle(turned), GAME, some) for turned in (False, True))
+    assert right.symmetry.tolist() == list(range(8))
+    assert (right.kept == len(some)).all() and (right.positions == len(some)).all() and (wrong.kept == 0).all()
+    # Symmetry 3 turns the board half round: its first move is the last square there was. Passes are never a choice.
+    keeping = move_masks(GAME, some.keeping)
+    last = [max(np.flatnonzero(GAME.legal(state[None])[0])) for state in states_of(GAME, some)]
+    first = [min(np.flatnonzero(GAME.legal(state[None])[0])) for state in states_of(GAME, some)]
+    found = kept_by_orientation(FirstMove(), GAME, some).kept
+    rows = range(len(some))
+    assert (found[0], found[3]) == (keeping[rows, first].sum(), keeping[rows, last].sum())
 
 
 def test_evaluation_sets_are_stratified_distinct_and_have_a_choice(positions: pd.DataFrame) -> None:

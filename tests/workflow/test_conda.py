@@ -66,7 +66,17 @@ def test_the_bare_environment_is_bare(bare: Path) -> None:
 
 @pytest.mark.parametrize(
     "configfiles",
-    [[], ["smoke"], ["connect-four"], ["othello4"], ["paper"], ["study"], ["study", "study-smoke"], ["settings"]],
+    [
+        [],
+        ["smoke"],
+        ["connect-four"],
+        ["othello4"],
+        ["go5"],
+        ["paper"],
+        ["study"],
+        ["study", "study-smoke"],
+        ["settings"],
+    ],
     ids=lambda names: "+".join(names) or "default",
 )
 def test_the_snakefile_is_read_with_snakemake_alone(

@@ -33,3 +33,10 @@ def test_a_study_takes_the_set_too(tmp_path: Path) -> None:
 def test_without_a_set_positions_are_those_of_the_run(tmp_path: Path) -> None:
     shown = snakemake(tmp_path, "--dry-run", "--quiet", "host").stdout
     assert "--fixed" not in shown and "--curve" in shown and "--dataset" in shown
+
+
+def test_a_run_takes_a_given_ceiling_in_the_place_of_training_one(tmp_path: Path) -> None:
+    raw = smoke()
+    raw["truth"] |= {"ceiling": "results/reference/ceiling/ceiling.safetensors"}
+    shown = snakemake(tmp_path, "--dry-run", "--quiet", "host", configfile=written(tmp_path, raw)).stdout
+    assert re.search(rf"probzero ceiling .* --given {re.escape(str(ROOT / raw['truth']['ceiling']))} ", shown)

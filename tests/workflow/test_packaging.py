@@ -16,12 +16,12 @@ import probzero
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PINS = [*PROJECT["dependencies"], *(pin for extra in PROJECT["optional-dependencies"].values() for pin in extra)]
 EXACT = re.compile(r"^[A-Za-z0-9-]+==[0-9][^;\s]*(; sys_platform == 'linux')?$")
 
 
 def test_every_dependency_is_pinned_exactly() -> None:
-    pins = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["test"]]
-    assert [pin for pin in pins if not EXACT.match(pin)] == []
+    assert [pin for pin in PINS if not EXACT.match(pin)] == []
 
 
 def test_conda_users_get_the_same_pins() -> None:
@@ -35,9 +35,45 @@ def test_conda_users_get_the_same_pins() -> None:
 def test_constraints_agree_with_the_pins() -> None:
     lines = (ROOT / "workflow" / "constraints.txt").read_text(encoding="utf-8").splitlines()
     constraints = dict(line.lower().split("==") for line in lines if not line.startswith("#"))
-    for pin in [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["test"]]:
+    for pin in PINS:
         name, version = pin.split(";")[0].lower().split("==")
         assert constraints[name] == version
+
+
+LOCKS = ("requirements.lock", "workflow/cuda.lock", "workflow/build.lock")
+OF_PROCESSORS = "workflow/cpu.lock"  # another build of one of those packages
+
+
+def locked(*locks: str) -> dict[str, str]:
+    """Version by name of every package in the locks."""
+    text = "".join((ROOT / name).read_text(encoding="utf-8") for name in locks)
+    return {name.lower(): version for name, version in re.findall(r"^([\w.-]+)==([^\s;]+)", text, re.MULTILINE)}
+
+
+def test_the_lock_holds_every_pin_and_the_versions_of_the_constraints() -> None:
+    """If it does not: `make lock`."""
+    found = locked(*LOCKS)
+    for pin in PINS:
+        name, version = pin.split(";")[0].split("==")
+        assert found[name.lower()] == version, "make lock"
+    lines = (ROOT / "workflow" / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    constraints = dict(line.split("==") for line in lines if not line.startswith("#"))
+    bound = {re.sub(r"[-_.]+", "-", name).lower(): version for name, version in constraints.items()}
+    assert {name: version for name, version in found.items() if bound.get(name, version) != version} == {}
+    whole = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert found["setuptools"] == whole["build-system"]["requires"][0].split("==")[1]
+    assert locked(OF_PROCESSORS) == {"torch": f"{found['torch']}+cpu"}, "make lock"
+
+
+def test_everything_locked_has_hashes_and_no_registry_is_named() -> None:
+    for lock in (*LOCKS, OF_PROCESSORS):
+        text = (ROOT / lock).read_text(encoding="utf-8")
+        assert "://" not in text and "index" not in text and "find-links" not in text
+        blocks = re.findall(r"^[\w.-]+==(?:.*\\\n)*.*\n", text, re.MULTILINE)
+        rest = text.replace("".join(blocks), "")
+        assert blocks and rest.count("\n") == 1 and rest.startswith("# Written by `make lock`")
+        for block in blocks:
+            assert re.fullmatch(r"\S+==\S+( ; [^\\]+)?(\s\\\n    --hash=sha256:[0-9a-f]{64})+\n", block), block[:80]
 
 
 def test_kernels_are_part_of_the_package() -> None:
@@ -55,9 +91,11 @@ def test_the_version_is_the_same_everywhere() -> None:
 
 def test_the_citation_names_the_software_and_the_original_work() -> None:
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    assert {"cff-version", "message", "title", "authors", "version", "license", "references"} <= set(citation)
+    named = {"cff-version", "message", "title", "authors", "version", "date-released", "license", "references"}
+    assert named <= set(citation)
     (original,) = citation["references"]
-    assert original["authors"] == [{"name": "Mothish M"}]
+    assert original["authors"] == [{"name": "Mothish M", "orcid": "https://orcid.org/0009-0007-5891-4840"}]
+    assert original["doi"] == "10.5281/zenodo.18701250"
     assert original["url"] == "https://github.com/chrono-motz/ProbZero"
     assert {"type", "title", "year"} <= set(original)
 

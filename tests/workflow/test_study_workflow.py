@@ -65,7 +65,7 @@ def test_whoever_reads_a_checkpoint_is_told_with_which_settings_it_must_have_lea
     shown = snakemake(tmp_path, "--dry-run", "--quiet", "host", configfile=small(tmp_path)).stdout
     variants = study.parse(yaml.safe_load(small(tmp_path).read_text(encoding="utf-8")), "study.yaml").variants
     hashes = {name: variants[name].fingerprints(config.LEARNED) for name in VARIANTS}
-    for line in [line for line in shown.splitlines() if "probzero match" in line]:
+    for line in [line for line in shown.splitlines() if "probzero tournament" in line]:
         words = shlex.split(line.partition("|")[0])
         told = dict(word.split("=", 1) for option, word in pairwise(words) if option == "--learned")
         players = {word.partition("=")[0] for word in words if "checkpoints/" in word}

@@ -10,18 +10,18 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import psutil
 import pytest
 import yaml
+from killing import run_and_kill, temporary
 
 from probzero import config, files
 from probzero.__main__ import main
-from probzero.report.same_files import differences
+from probzero.report.same_files import compared
 
 ROOT = Path(__file__).parents[2]
 RULES = sorted((ROOT / "workflow" / "rules").glob("*.smk"))
@@ -105,6 +105,14 @@ def test_every_scale_plans_all_its_jobs(scale: str, expected: dict[str, int], tm
     jobs = planned(snakemake(tmp_path, "--dry-run", "--quiet", "rules", configfile=ROOT / "config" / f"{scale}.yaml"))
     once = ("all", "configuration", "init", "anchor_matches", "positions", "ceiling", "blunders", "report", "paper")
     assert jobs == {**dict.fromkeys(once, 1), **expected}
+
+
+def test_the_page_of_a_run_is_made_of_its_last_network(tmp_path: Path) -> None:
+    shown = snakemake(tmp_path, "page", "--dry-run", "--quiet", "host")
+    jobs = planned(shown)
+    assert jobs["page"] == 1 and "report" not in jobs and (jobs["train"], jobs["match"], jobs["certify"]) == (4, 1, 1)
+    made = "probzero explore results/smoke/seed0/checkpoints/0004.safetensors"
+    assert made in shown.stdout and "--export results/smoke/explore.html" in shown.stdout
 
 
 def test_seeds_are_independent_runs(tmp_path: Path) -> None:
@@ -303,7 +311,7 @@ def test_what_is_committed_of_a_run_replays_its_tournament(finished: tuple[Path,
         again = tmp_path / "again" / f"{player}.csv"
         settings = ["--config", str(committed / "config.json"), "--seed", "0"]
         against = ["--against", *(named[other] for other in others)]
-        assert main(["match", *settings, "--player", named[player], *against, "--output", str(again)]) == 0
+        assert main(["tournament", *settings, "--player", named[player], *against, "--output", str(again)]) == 0
         record = committed / "seed0" / "matches" / f"{player}.csv"
         assert again.read_bytes() == record.read_bytes()
         assert files.seal_of(again).read_bytes() == files.seal_of(record).read_bytes()
@@ -311,35 +319,26 @@ def test_what_is_committed_of_a_run_replays_its_tournament(finished: tuple[Path,
 
 @pytest.mark.smoke
 def test_a_run_that_was_killed_goes_on_to_the_same_bytes(finished: tuple[Path, str], tmp_path: Path) -> None:
-    target = SEED / "checkpoints" / "0002.safetensors"
-    with (tmp_path / "said").open("w") as said:
-        running = subprocess.Popen(command(tmp_path, str(target)), stdout=said, stderr=said, start_new_session=True)
-        try:
-            deadline = time.monotonic() + DEADLINE
-            for made in (SEED / "checkpoints" / "0000.safetensors", SEED / "checkpoints" / "0001.safetensors"):
-                while not (tmp_path / made).exists():
-                    assert running.poll() is None and time.monotonic() < deadline, (tmp_path / "said").read_text()
-                    time.sleep(0.05)
-                if made.stem == "0000":  # a second run leaves the first alone
-                    assert "another run is writing there" in snakemake(tmp_path, str(target)).stdout
-        finally:
-            os.killpg(running.pid, signal.SIGKILL)
-            running.wait()
-    assert not (tmp_path / target).exists()
-    shown = snakemake(tmp_path, "--quiet", "host")
+    """One kill, as far as the first trained network; `tests/trust/test_kills.py` has twenty of a whole run."""
+    folder, target = tmp_path / "killed", str(SEED / "checkpoints" / "0001.safetensors")
+    moments: list[bool] = []
+
+    def playing() -> bool:
+        if not moments and (folder / SEED / "selfplay" / "0001" / "shard0.safetensors").exists():
+            (leader,) = [child for child in psutil.Process().children() if str(folder) in child.cmdline()]
+            os.killpg(leader.pid, signal.SIGSTOP)  # so that it does not come to its end meanwhile
+            moments.append("another run is writing there" in snakemake(folder, target).stdout)  # and leaves it alone
+        return bool(moments)
+
+    end = run_and_kill(command(folder, target), tmp_path / "said", playing)
+    assert moments == [True] and end.code == -signal.SIGKILL, end.said
+    assert not (folder / target).exists()
+    shown = snakemake(folder, target, "--quiet", "host")
     assert shown.returncode == 0, shown.stdout
-    assert "rule init" not in shown.stdout and "rule report" in shown.stdout  # what was done before the kill is kept
-    found = differences(finished[0] / RUN, tmp_path / RUN)  # half-written files of the killed run are gone too
-    assert [name for name, wrong in found.items() if wrong] == []
-    names = {name.as_posix() for name in found}
-    assert {
-        "paper.pdf",
-        "seals/paper.pdf.json",
-        "seed0/tables/ratings.csv",
-        "seed0/tables/seals/ratings.csv.json",
-    } <= names
-    for folder, kind, count in (("checkpoints", "safetensors", 6), ("matches", "csv", 6), ("figures", "pdf", 8)):
-        assert len([name for name in names if fnmatch(name, f"seed0/{folder}/*.{kind}")]) == count
+    assert "rule init" not in shown.stdout and "rule train" in shown.stdout  # what was done before the kill is kept
+    made = list(compared(folder / RUN))
+    assert len(made) >= 9 and temporary(folder) == []
+    assert all((folder / RUN / name).read_bytes() == (finished[0] / RUN / name).read_bytes() for name in made)
 
 
 @pytest.mark.smoke
@@ -354,3 +353,13 @@ def test_a_dataset_that_was_damaged_stops_the_run_with_one_line(finished: tuple[
     assert len(lines) == 1 and str(name) in lines[0]
     assert "Traceback" not in shown.stdout
     assert not (folder / SEED / "checkpoints" / "0004.safetensors").exists()
+
+
+def test_jobs_on_a_gpu_take_it_in_turns(tmp_path: Path) -> None:
+    """One job that wants the GPU after the other, unless --resources names more; others do without."""
+    raw = smoke(selfplay={"device": "cuda"}, training={"device": "cpu"})
+    shown = snakemake(tmp_path, "--dry-run", "--quiet", "host", configfile=written(tmp_path, raw)).stdout
+    jobs = dict(re.findall(r"^rule (\w+):\n(?: .*\n)*? +resources: (.*)$", shown, re.MULTILINE))
+    assert "gpu=1" in jobs["selfplay"] and "gpu=0" in jobs["train"]
+    profile = yaml.safe_load((ROOT / "profiles" / "default" / "config.yaml").read_text(encoding="utf-8"))
+    assert "gpu=1" in str(profile["resources"])

@@ -76,7 +76,7 @@ def match_commands(wildcards, players):
         first, *others = ["=".join([name, *checkpoints(wildcards, [name])]) for name in row(player)]
         output = f"{run(wildcards)}/seed{wildcards.seed}/matches/{player}.csv"
         named = ["--player", first, "--against", *others, "--output", output]
-        commands.append(shlex.join(["match", "--config", config, "--seed", wildcards.seed, *named]))
+        commands.append(shlex.join(["tournament", "--config", config, "--seed", wildcards.seed, *named]))
     return "; python -m probzero ".join(commands)
 
 
@@ -90,11 +90,12 @@ def measured(kind):
 def certified(player):
     """Parameter: the budgets with which a checkpoint is certified, as arguments."""
     chosen, last = CONFIG.certify, player == NETWORKS[-1]
+    learned = CONFIG.arena.checkpoints[NETWORKS.index(player)] > 0  # searched, an untrained network meets too much
 
     def budgets(batches, raw=()):
         return ",".join(map(str, [*raw, *(CONFIG.truth.particles * count for count in batches)]))
 
-    said = ["--particles", budgets(chosen.last_batches if last else chosen.batches, raw=[0])]
+    said = ["--particles", budgets(chosen.last_batches if last else chosen.batches * learned, raw=[0])]
     if last and chosen.won_phase:
         said += ["--won", budgets(chosen.won_batches, raw=[0])]
     if last and chosen.keys and chosen.batches:
@@ -130,7 +131,8 @@ def final_checkpoint(name, seed):
 def contest_row(wildcards):
     """A contestant's row of the tournament: the player, then the hubs, for a hub those before it."""
     player = wildcards.contestant
-    return [player, *HUBS[: HUBS.index(player) if player in HUBS else None]]
+    met = HUBS[: HUBS.index(player) if player in HUBS else None]
+    return [player, *(name for name in met if int(wildcards.seed) in STUDY.seeds_of(name))]
 
 
 def contest_searches(wildcards):

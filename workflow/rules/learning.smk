@@ -45,6 +45,7 @@ rule selfplay:
     threads: CONFIG.selfplay.threads
     resources:
         mem_mb=memory(CONFIG.selfplay.capacity),
+        gpu=gpus(CONFIG.selfplay),
         runtime=minutes(LEAVES),
     params:
         config=parts("experiment", "game", "search", "selfplay", "targets"),
@@ -76,6 +77,7 @@ rule train:
     threads: CONFIG.training.threads
     resources:
         mem_mb=memory(5 * SAMPLES),  # a sample takes as much as five nodes
+        gpu=gpus(CONFIG.training),
         runtime=minutes(CONFIG.training.samples or SAMPLES),
     params:
         config=parts(*configuration.LEARNED),

@@ -37,7 +37,7 @@ rule report:
         kept=measured("kept") if SOLVABLE else [],
         calibration=measured("calibration") if SOLVABLE else [],
         perfect=measured("perfect") if SOLVABLE else [],
-        certificates=(expand("<run>/seed{{seed}}/certificates/{player}.csv", player=NETWORKS) if SOLVABLE else []),
+        certificates=(expand("<run>/seed{{seed}}/certificates/{player}.csv", player=NETWORKS) if CERTIFIABLE else []),
         blunders=(expand("<run>/seed{{seed}}/truth/blunders/{iteration}.json", iteration=WATCHED) if SOLVABLE else []),
     output:
         tables=expand("<run>/seed{{seed}}/tables/{table}.{kind}", table=TABLES, kind=["csv", "md"]),
@@ -58,3 +58,31 @@ rule report:
     shell:
         "python -m probzero report --config {params.config:q} --seed {wildcards.seed} --run {params.run:q}"
         " 2>&1 | tee {log:q}"
+
+
+# A page for the browser that needs no server: games of the last network with what it thought of every position, and the
+# exact truth. It shows the first seed. Nothing else is made of it, so it is made when it is asked for (make page).
+rule page:
+    input:
+        config="<run>/config.json",
+        checkpoint=f"<run>/seed{CONFIG.seeds[0]}/checkpoints/{NETWORKS[-1].removeprefix('iteration-')}.safetensors",
+        matches=f"<run>/seed{CONFIG.seeds[0]}/matches/{NETWORKS[-1]}.csv",
+        certificates=f"<run>/seed{CONFIG.seeds[0]}/certificates/{NETWORKS[-1]}.csv" if CERTIFIABLE else [],
+    output:
+        "<run>/explore.html",
+    log:
+        "<run>/logs/page.log",
+    benchmark:
+        "<run>/benchmarks/page.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=memory(),
+        runtime=minutes(),
+    params:
+        config=parts("experiment", "game", "search", "arena"),
+        seed=CONFIG.seeds[0],
+    shell:
+        "python -m probzero explore {input.checkpoint:q} --config {params.config:q} --seed {params.seed}"
+        " --export {output:q} 2>&1 | tee {log:q}"

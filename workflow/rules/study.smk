@@ -13,6 +13,16 @@ RIVALS = [name for name in CONFIGS if STUDY.described[name].role == "rival"]
 HUBS = [STUDY.reference, *RIVALS[:1], *(name for name in ANCHORS if name == "perfect")]
 
 
+def contestants(wildcards):
+    """Who plays in the tournament of a seed."""
+    return [name for name in CONTESTANTS if int(wildcards.seed) in STUDY.seeds_of(name)]
+
+
+def of_every_seed(kind):
+    """The files of a kind that every variant left with each of its seeds."""
+    return [f"{TOP}/{name}/seed{seed}/{kind}.csv" for name in CONFIGS for seed in STUDY.seeds_of(name)]
+
+
 localrules:
     study_configuration,
     study_elo,
@@ -85,6 +95,7 @@ rule measure:
     threads: CONFIG.truth.threads
     resources:
         mem_mb=memory(CONFIG.truth.capacity),
+        gpu=gpus(CONFIG.truth),
         runtime=minutes(len(NETWORKS) * MEASURED),
     params:
         config=parts(*configuration.LEARNED, "truth"),
@@ -94,6 +105,30 @@ rule measure:
         " --training {input.training:q} --selfplay-costs {input.selfplay_costs:q}"
         " --training-costs {input.training_costs:q} --output {output.measures:q} --costs {output.costs:q}"
         " 2>&1 | tee {log:q}"
+
+
+# Not part of a study's own results: it is asked for by name, of the arms that the outcomes single out.
+rule openings:
+    input:
+        lambda wildcards: final_checkpoint(wildcards.variant, wildcards.seed),
+    output:
+        "<top>/seed{seed}/certificates/{variant}.csv",
+    log:
+        "<top>/seed{seed}/logs/certificates/{variant}.log",
+    benchmark:
+        "<top>/seed{seed}/benchmarks/certificates/{variant}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: CONFIG.truth.threads
+    resources:
+        mem_mb=2 * memory(CONFIG.truth.capacity),
+        runtime=minutes(40_000 * CONFIG.truth.particles * sum(CONFIG.certify.won_batches)),
+    params:
+        config=parts("experiment", "game", "search", "truth", "certify"),
+        budgets=",".join(map(str, [0, *(CONFIG.truth.particles * count for count in CONFIG.certify.won_batches)])),
+    shell:
+        "python -m probzero certify {input:q} --config {params.config:q} --seed {wildcards.seed}"
+        " --name {wildcards.variant} --won {params.budgets} --output {output:q} 2>&1 | tee {log:q}"
 
 
 rule contest:
@@ -112,6 +147,7 @@ rule contest:
     threads: CONFIG.arena.threads
     resources:
         mem_mb=memory(2 * CONFIG.arena.capacity),
+        gpu=gpus(CONFIG.arena),
         runtime=minutes(len(HUBS) * PAIRING),
     params:
         config=json.dumps({name: CONFIG.as_dict()[name] for name in ("experiment", "game", "search", "arena")}),
@@ -122,17 +158,18 @@ rule contest:
         learned=contest_learned,
     shell:
         "set -- {params.players:q}; player=$1; shift;"
-        " python -m probzero match --config {params.config:q} --seed {wildcards.seed}"
+        " python -m probzero tournament --config {params.config:q} --seed {wildcards.seed}"
         ' --player "$player" --against "$@" {params.searches:q} {params.learned:q}'
         " --output {output:q} 2>&1 | tee {log:q}"
 
 
 rule study_elo:
     input:
-        expand(
-            "<top>/seed{{seed}}/matches/{player}.csv",
-            player=[name for name in CONTESTANTS if name != STUDY.reference],
-        ),
+        lambda wildcards: [
+            f"{TOP}/seed{wildcards.seed}/matches/{player}.csv"
+            for player in contestants(wildcards)
+            if player != STUDY.reference
+        ],
     output:
         ratings="<top>/seed{seed}/tables/ratings.csv",
         differences="<top>/seed{seed}/tables/differences.csv",
@@ -150,7 +187,7 @@ rule study_elo:
         mem_mb=memory(),
         runtime=minutes(),
     params:
-        players=CONTESTANTS,
+        players=contestants,
         config=json.dumps({name: CONFIG.as_dict()[name] for name in ("experiment", "game", "arena")}),
     shell:
         "python -m probzero elo --config {params.config:q} --matches {input:q} --players {params.players:q}"
@@ -161,8 +198,8 @@ rule study_elo:
 rule study_report:
     input:
         study="<top>/config.json",
-        measures=expand("<top>/{variant}/seed{seed}/measures.csv", variant=list(CONFIGS), seed=STUDY.seeds),
-        costs=expand("<top>/{variant}/seed{seed}/costs.csv", variant=list(CONFIGS), seed=STUDY.seeds),
+        measures=of_every_seed("measures"),
+        costs=of_every_seed("costs"),
         ratings=expand("<top>/seed{seed}/tables/ratings.csv", seed=STUDY.seeds),
     output:
         tables=expand("<top>/tables/{table}.{kind}", table=STUDY_TABLES, kind=["csv", "md"]),

@@ -15,6 +15,7 @@ rule match:
     threads: CONFIG.arena.threads
     resources:
         mem_mb=memory(2 * CONFIG.arena.capacity),
+        gpu=gpus(CONFIG.arena),
         runtime=minutes(len(NETWORKS + ANCHORS) * PAIRING),
     params:
         commands=lambda wildcards: match_commands(wildcards, [wildcards.player]),

@@ -33,7 +33,8 @@ rule positions:
 
 rule ceiling:
     input:
-        "<run>/seed{seed}/truth/positions.csv",
+        GIVEN_CEILING,
+        positions="<run>/seed{seed}/truth/positions.csv",
     output:
         checkpoint="<run>/seed{seed}/checkpoints/ceiling.safetensors",
         metrics="<run>/seed{seed}/truth/ceiling.json",
@@ -47,12 +48,14 @@ rule ceiling:
     threads: CONFIG.training.threads
     resources:
         mem_mb=memory(2400 * CONFIG.truth.ceiling_per_stratum),
-        runtime=minutes(CONFIG.truth.ceiling_samples),
+        gpu=gpus(CONFIG.training),
+        runtime=minutes(0 if GIVEN_CEILING else CONFIG.truth.ceiling_samples),
     params:
         config=parts("experiment", "game", "network", "training", "truth"),
+        given=["--given", *GIVEN_CEILING] if GIVEN_CEILING else [],
     shell:
-        "python -m probzero ceiling --config {params.config:q} --seed {wildcards.seed} --positions {input:q}"
-        " --checkpoint {output.checkpoint:q} --metrics {output.metrics:q} 2>&1 | tee {log:q}"
+        "python -m probzero ceiling --config {params.config:q} --seed {wildcards.seed} --positions {input.positions:q}"
+        " {params.given:q} --checkpoint {output.checkpoint:q} --metrics {output.metrics:q} 2>&1 | tee {log:q}"
 
 
 rule truth:
@@ -72,6 +75,7 @@ rule truth:
     threads: CONFIG.truth.threads
     resources:
         mem_mb=memory(CONFIG.truth.capacity),
+        gpu=gpus(CONFIG.truth),
         runtime=minutes(MEASURED),
     params:
         config=parts("experiment", "game", "search", "truth"),
@@ -100,6 +104,7 @@ rule certify:
     threads: CONFIG.truth.threads
     resources:
         mem_mb=2 * memory(CONFIG.truth.capacity),
+        gpu=gpus(CONFIG.truth),
         runtime=lambda wildcards: minutes(certified_leaves(wildcards.player)),
     params:
         config=parts("experiment", "game", "search", "truth", "certify"),

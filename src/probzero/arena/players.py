@@ -6,7 +6,10 @@ from typing import Protocol
 
 import numpy as np
 
-from probzero.kinds import Array, plain
+from probzero.devices import on
+from probzero.games.base import Game, list_moves
+from probzero.kinds import Array, pick, plain
+from probzero.network.inference import Evaluator
 from probzero.search.build import SearchFactory
 from probzero.search.move_choice import best
 
@@ -44,3 +47,26 @@ class SearchPlayer:
     def observe(self, games: Array, action: Array) -> None:
         accept = self.search.graph.backend.accept
         self.search.advance(accept(games), accept(action))
+
+
+class PolicyPlayer:
+    """A network that does not search: plays the move its policy gives the largest prior."""
+
+    def __init__(self, evaluator: Evaluator, game: Game) -> None:
+        self.evaluator, self.game = evaluator, game
+
+    def begin(self, states: Array, keys: Array) -> None:
+        self.states = plain(states).copy()
+
+    def choose(self, games: Array, ply: int) -> np.ndarray:
+        return raw_moves(self.evaluator, self.game, on(self.states[games], self.evaluator.device))
+
+    def observe(self, games: Array, action: Array) -> None:
+        self.states[games] = self.game.play(self.states[games], action)
+
+
+def raw_moves(evaluator: Evaluator, game: Game, states: Array) -> np.ndarray:
+    """Return the legal action [n] with the largest prior; the states lie where the evaluator computes."""
+    moves = list_moves(game.legal(states), game.most_moves)
+    prior = plain(evaluator(states, moves).prior)
+    return pick(plain(moves), prior.argmax(1, keepdims=True))[:, 0]

@@ -49,10 +49,10 @@ def cases(setting: Config) -> list[Case]:
     """Return what to measure: more games on a configuration's board, then that board and all larger ones."""
     base = setting.changed(selfplay={"batches": BATCHES, "threads": 1})
     found = [Case("games", base.changed(selfplay={"games": count})) for count in GAMES]
-    options = setting.game.entry.options
-    larger = [[choice for choice in options[name] if choice >= own] for name, own in setting.game.options.items()]
+    entry, own = setting.game.entry, setting.game.options
+    larger = [[choice for choice in entry.options[name] if choice >= own[name]] for name in entry.board]
     for board in product(*larger):
-        values = dict(zip(setting.game.options, board, strict=True))
+        values = dict(zip(entry.board, board, strict=True))
         # Some anchors need a solver, which larger boards have not.
         found.append(Case("board", base.changed(game=values, selfplay={"games": BOARD_GAMES}, arena={"anchors": ()})))
     return found

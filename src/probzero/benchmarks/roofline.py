@@ -2,16 +2,17 @@
 
 A simulation batch on a device takes
 
-    T = leaves · F / (p·P)  +  bytes / (b·B)  +  launches · L
+    T = leaves · F / (p·P)  +  bytes / (b·B)  +  launches · L  +  waits · W
 
-with F operations a leaf, peak P and bandwidth B of the card, shares p and b of them that such work reaches, and L a
-launch. Leaves, launches and the bytes that backup moves are counted in a search by tensor operations, the form that a
-device takes, on a processor. Nothing here was run on a GPU.
+with F operations a leaf, peak P and bandwidth B of the card, shares p and b of them that such work reaches, L a launch
+of the search (those of the network hide behind its work) and W a wait of the host. Leaves, launches and the bytes that
+backup moves are counted in a search by tensor operations, the form that a device takes, on a processor. Nothing here
+was run on a GPU.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -23,17 +24,15 @@ from probzero.benchmarks.rows import Row
 from probzero.benchmarks.search import game_of
 from probzero.config import Config
 from probzero.games.base import Game
-from probzero.kernels.backup import reference as backup
-from probzero.kernels.winner_prob import reference as winner_prob
+from probzero.kernels.backup.reference import listed
 from probzero.network.inference import Evaluation
 from probzero.random_keys import key
 from probzero.search.backends.base import Descent
-from probzero.search.backends.tensor import Kernels, TensorBackend
+from probzero.search.backends.tensor import Kernels, TensorBackend, reference_kernels
 from probzero.search.graph import Graph
 from probzero.search.particle import ParticleSearch
 
 WARM_BATCHES = 8  # before the one that is counted
-BACKUP_LAUNCHES = 10  # the kernel and its preparation
 
 
 # The data sheet of the card, and what share of it small kernels were taken to reach.
@@ -41,6 +40,7 @@ CARD = "A100, 40 GB"
 PEAK = 19.5e12  # operations a second, float32
 BANDWIDTH = 1.555e12  # bytes a second
 LAUNCH = 5e-6  # seconds
+WAIT, WAITS = 20e-6, 3  # seconds, and how many a batch has: tests count them
 REACHED = 0.5  # of operations and of bandwidth
 
 
@@ -61,19 +61,25 @@ class Counted(TensorBackend):
     """The form that a card takes, on a processor: plain torch in the place of the kernels, launches as on the card."""
 
     def __init__(self, game: Game) -> None:
-        super().__init__(game, torch.device("cpu"), Kernels(winner_prob.winner_prob, self._backup))
         self.operations = Operations()
-        self.descent: Descent | None = None  # the last
+        self.leaves, self.touched = 0, torch.empty(0)  # of the last batch
+        kernels = {name: self._one_launch(work) for name, work in reference_kernels()._asdict().items()}
+        super().__init__(game, torch.device("cpu"), Kernels(**kernels))
 
-    def descend(self, *arguments: Any) -> Descent:
-        self.descent = super().descend(*arguments)
-        return self.descent
+    def descend(self, graph: Graph, *arguments: Any) -> Descent:
+        descent, before = super().descend(graph, *arguments), self.operations.count
+        self.leaves, self.touched = int((descent.leaves >= 0).sum()), listed(graph.scratch, descent.nodes)
+        self.operations.count = before
+        return descent
 
-    def _backup(self, graph: Any, nodes: torch.Tensor, games: torch.Tensor, temperature: float) -> None:
-        before = self.operations.count
-        levels = graph.rank[nodes].unique_consecutive(return_counts=True)[1].tolist()
-        backup.backup(graph, nodes, levels, temperature)
-        self.operations.count = before + BACKUP_LAUNCHES
+    def _one_launch(self, work: Callable[..., Any]) -> Callable[..., Any]:
+        def launched(*given: Any) -> Any:
+            before = self.operations.count
+            found = work(*given)
+            self.operations.count = before + 1
+            return found
+
+        return launched
 
 
 def even(states: torch.Tensor, moves: torch.Tensor) -> Evaluation:
@@ -112,11 +118,10 @@ def predict(config: Config, games: int) -> Iterator[Row]:
     backend.operations.count = 0
     with backend.operations:
         search.run(every, particles, 1, 1)
-    assert backend.descent is not None
-    leaves, launches = len(backend.descent.leaves), backend.operations.count
-    moved, least = backup_bytes(graph, backend.descent.nodes)
+    leaves, launches = backend.leaves, backend.operations.count
+    moved, least = backup_bytes(graph, backend.touched)
     network = leaves * operations(backend.game.shape, config.network) / (REACHED * PEAK)
-    moving, waiting = moved / (REACHED * BANDWIDTH), launches * LAUNCH
+    moving, waiting = moved / (REACHED * BANDWIDTH), launches * LAUNCH + WAITS * WAIT
     total = network + moving + waiting
     case = f"{config.name}, {games} games, {CARD}"
     yield Row("prediction", case, "leaves of a batch", leaves)
@@ -124,5 +129,5 @@ def predict(config: Config, games: int) -> Iterator[Row]:
     yield Row("prediction", case, "bytes moved by backup, for each leaf", moved / leaves, "B")
     yield Row("prediction", case, "… times the least possible", moved / least)
     yield Row("prediction", case, "share of time in the network", network / total)
-    yield Row("prediction", case, "share of time in launches", waiting / total)
+    yield Row("prediction", case, "share of time in launches and waits", waiting / total)
     yield Row("prediction", case, "leaf evaluations", leaves / total, "1/s")

@@ -9,7 +9,6 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
-import torch
 
 from probzero import games
 from probzero.benchmarks.rows import Row
@@ -87,7 +86,6 @@ def components(config: Config) -> Iterator[Row]:
 def training(config: Config) -> Iterator[Row]:
     """Samples per second of an iteration that learns from the samples of one shard, as in a run."""
     evaluator = evaluator_of(config)
-    torch.set_num_threads(config.training.threads)
     samples = selfplay.play_shard(config, evaluator, seed=0, iteration=1, shard=0).samples
     model = build(evaluator.game.shape, config.network, key(config.experiment, "bench"))
     began = time.perf_counter()
@@ -138,8 +136,8 @@ class Stopwatch:
 def growth(config: Config) -> Iterator[Row]:
     """Leaf evaluations per second by games in flight and by board."""
     cases = {f"{count} games": config.changed(selfplay={"games": count}) for count in GAMES}
-    for option, choices in config.game.entry.options.items():
-        for choice in choices:
+    for option in config.game.entry.board:
+        for choice in config.game.entry.options[option]:
             setting = config.changed(game={option: choice}, selfplay={"games": 32, "batches": 4})
             shape = game_of(setting).shape
             cases[f"board {shape.height}x{shape.width}"] = setting

@@ -66,6 +66,7 @@ def _others(setting: Config, args: argparse.Namespace, folder: Path) -> Iterator
 
 
 def _on_largest(setting: Config, games: int) -> Config:
-    largest = {option: max(choices) for option, choices in setting.game.entry.options.items()}
+    entry = setting.game.entry
+    largest = {option: max(entry.options[option]) for option in entry.board}
     played = {"shards": 1, "games": games, "capacity": 8_000_000}
     return setting.changed(game=largest, selfplay=played, arena={"anchors": ()})  # no board is solved that is so large

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gzip
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from probzero.network.checkpoint import load_weights
 from probzero.network.inference import Evaluator
 from probzero.search.build import SearchFactory
 from probzero.tables import write_csv
-from probzero.truth.best_response import explore
+from probzero.truth.best_response import Choose, explore
 from probzero.truth.certificate import (
     FILE_KIND,
     KIND,
@@ -31,6 +32,13 @@ from probzero.truth.certificate import (
 from probzero.truth.labels import Solver, check_solvable
 
 NEEDS = ("experiment", "game", "search", "truth", "certify")
+EXAMPLES = """examples:
+  probzero certify results/laptop/seed0/checkpoints/0060.safetensors --output certify.csv
+                                          is its policy alone beaten from the start, and by which line?
+  probzero certify results/laptop/seed0/checkpoints/0060.safetensors --particles 0,96 --output certify.csv \\
+      --certificate certificate.json.gz   the same with 96 particles too, and the proof as a file
+
+A program apart checks the proof, python tools/check_certificate.py certificate.json.gz: see docs/certificates.md."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -72,7 +80,8 @@ def run(args: argparse.Namespace) -> None:
     parts, best = [], None
     for source, starts, turn, particles, key in agents:
         choose = network_moves(factory, evaluator, truth.particles, particles, key)
-        reach = explore(game, starts, turn, choose)
+        with progress.bar(f"{name}, {particles} particles: positions met", None) as tell:
+            reach = explore(game, starts, turn, _counted(choose, tell))
         table = certificates(reach, solver)
         named = {"player": name, "source": source, "particles": particles, "key": key}
         parts.append(table.assign(**named)[[*named, *table.columns]])
@@ -86,6 +95,20 @@ def run(args: argparse.Namespace) -> None:
         _, reach, named = best
         content = gzip.compress(as_file(reach, [0], named), mtime=0)
         files.write(args.certificate, content, FILE_KIND, made.at(info.made.iteration))
+
+
+def _counted(choose: Choose, tell: Callable[[int], None]) -> Choose:
+    """Return the same moves, telling how many were asked for."""
+    asked = 0
+
+    def counting(states: np.ndarray) -> np.ndarray:
+        nonlocal asked
+        moves = choose(states)
+        asked += len(states)
+        tell(asked)
+        return moves
+
+    return counting
 
 
 def _say(table: pd.DataFrame) -> None:

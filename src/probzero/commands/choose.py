@@ -21,6 +21,13 @@ from probzero.tables import TABLE, parse_table, refuse, write_csv
 from probzero.truth.certificate import network_moves
 
 NEEDS = ("experiment", "game", "search", "truth")
+EXAMPLES = """examples:
+  probzero choose results/laptop/seed0/checkpoints/0060.safetensors positions.csv --output moves.csv
+  probzero choose results/laptop/seed0/checkpoints/0060.safetensors positions.csv --particles 0,96 --output moves.csv
+
+where positions.csv holds, for instance, the start of 5×5 Othello as Black sees it:
+  own,opp
+  2176,4160"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -6,10 +6,11 @@ import argparse
 import json
 from pathlib import Path
 
-from probzero import config, machine, study
+from probzero import config, machine, study, tournament
 from probzero.commands import progress
 from probzero.errors import bad
 from probzero.files import write, write_json, write_text
+from probzero.network.compiled.target import choose, said
 from probzero.origin import Origin
 from probzero.report.configuration import reference
 
@@ -30,6 +31,7 @@ def run(args: argparse.Namespace) -> None:
         _check(args.config, args.output, Origin(command=args.command))
         if args.machine:
             write_json(args.machine, machine.describe(), machine.KIND, Origin(command=args.command))
+            progress.report(machine.processor(), said(choose()))
 
 
 def _check(source: str, output: Path, made: Origin) -> None:
@@ -43,6 +45,12 @@ def _check(source: str, output: Path, made: Origin) -> None:
         made = made.model_copy(update={"settings": {"study": found.fingerprint}})
         write(output, data.encode(), config.KIND, made)
         progress.report(found.name, ", ".join(found.variants), f"seeds {', '.join(map(str, found.seeds))}")
+        return
+    if isinstance(raw, dict) and "tournaments" in raw:
+        networks = tournament.parse(raw, where)
+        made = made.model_copy(update={"settings": {"tournaments": networks.fingerprint}})
+        write(output, (json.dumps(raw, indent=2) + "\n").encode(), config.KIND, made)
+        progress.report(networks.name, ", ".join(networks.networks), f"{len(networks.players)} tournaments")
         return
     settings = config.parse_run(raw, where)
     made = made.model_copy(update={"settings": settings.fingerprints(config.PARTS)})

@@ -9,6 +9,11 @@ from probzero.commands import arguments, progress
 from probzero.network.checkpoint import save_checkpoint
 from probzero.network.published import read_published
 
+EXAMPLES = """examples:
+  probzero import model_iter_400.pth --output imported.safetensors
+  probzero import model_iter_400.pt --trusted --output imported.safetensors    a TorchScript file, which is a program
+  probzero match imported.safetensors network --games 20                       and then, as any other network"""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, metavar="FILE", help="a state dict (.pth) or, if trusted, TorchScript (.pt)")

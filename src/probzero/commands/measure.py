@@ -52,11 +52,12 @@ def run(args: argparse.Namespace) -> None:
     made = arguments.made(args, settings, NEEDS).about(args.variant)
     wanted: dict[str, Any] = {"seed": args.seed, "settings": made.settings}
     shared = {part: made.settings[part] for part in ("game", "truth")}  # by all variants
-    positions = judged(read_positions(args.positions, game, settings=shared), truth.curve_share)
+    positions = read_positions(args.positions, game, settings=shared)
     work = work_done(args.selfplay, args.training, **wanted)
     costs = costs_until(args.selfplay_costs, args.training_costs, **wanted)
     parts = []
-    for path in args.checkpoints or [None]:
+    given = args.checkpoints or [None]
+    for path in given:
         evaluator, iteration = None, 0
         if path is not None:
             model, info = load_weights(path, game, iteration=iteration_of_file(path), **wanted)
@@ -68,7 +69,8 @@ def run(args: argparse.Namespace) -> None:
                     "measures", "self-play and training", f"{what} up to iteration {iteration}", found.index.max()
                 )
         factory = SearchFactory(game, evaluator, settings.search, truth.capacity, "truth.capacity")
-        kept = kept_table(factory, evaluator, positions, truth, args.seed)
+        met = judged(positions, 1 if path is given[-1] else truth.curve_share)  # the last one meets the whole set
+        kept = kept_table(factory, evaluator, met, truth, args.seed)
         kept = kept.groupby(["particles", "phase"])[["positions", "kept", "outcomes"]].sum().reset_index()
         parts.append(kept.assign(iteration=iteration))
     named = {"variant": args.variant, "seed": args.seed}

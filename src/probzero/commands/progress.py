@@ -3,16 +3,47 @@
 from __future__ import annotations
 
 import statistics
+import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 
+TENTHS = 10
 RECENT = 10  # iterations that speak for the speed of those to come
 
 
 def report(*parts: str) -> None:
     """Print one line of the parts that are not empty."""
     print(" · ".join(part for part in parts if part), flush=True)
+
+
+@contextmanager
+def bar(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
+    """Yield a function that is told how much is done: a bar where there is a terminal, else a line at every tenth.
+
+    Where nobody knows the total, a terminal shows how much is done, and lines are left to the command."""
+    if sys.stderr.isatty():
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+        with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+            task = shown.add_task(what, total=total)
+            yield lambda done: shown.update(task, completed=done)
+        return
+    told = 0
+
+    def tell(done: int) -> None:
+        nonlocal told
+        if total is None:
+            return
+        if done * TENTHS // total > told:
+            told = done * TENTHS // total
+            print(f"{what} · {done} of {total}", file=sys.stderr, flush=True)
+
+    yield tell
 
 
 def percent(part: float, whole: float) -> str:

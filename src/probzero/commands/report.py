@@ -41,6 +41,8 @@ def files_of(settings: Config, folder: Path) -> dict[str, list[Path]]:
     networks, anchors = networks_of(settings), settings.arena.anchors
     met = [*(networks if anchors else networks[1:]), *anchors[1:]]  # a file has the games with those before
     watched = sorted({max(1, number) for number in settings.arena.checkpoints})
+    entry, options = settings.game.entry, settings.game.options
+    certified = networks if entry.certifiable(**options) else []
     return {
         "training": [folder / "training" / f"{number}.json" for number in iterations],
         "selfplay": [folder / "selfplay" / number / f"shard{shard}.json" for number in iterations for shard in shards],
@@ -53,7 +55,7 @@ def files_of(settings: Config, folder: Path) -> dict[str, list[Path]]:
             kind: [folder / "truth" / name / f"{kind}.csv" for name in [*networks, truth.CEILING]]
             for kind in ("kept", "calibration", "perfect")
         },
-        "certificates": [folder / "certificates" / f"{name}.csv" for name in networks],
+        "certificates": [folder / "certificates" / f"{name}.csv" for name in certified],
         "blunders": [folder / "truth" / "blunders" / f"{number:04}.json" for number in watched],
     }
 
@@ -82,7 +84,8 @@ def run(args: argparse.Namespace) -> None:
     tables = kept({"training": training, "selfplay": selfplay, "costs": costs})
     tables |= kept(tournament_tables(matches, players))
     if settings.game.entry.solvable(**settings.game.options):
-        tables |= kept(truth.truth_tables(found, tables["selfplay"], **wanted))
+        by_phase = settings.game.entry.has_tables
+        tables |= kept(truth.truth_tables(found, tables["selfplay"], by_phase, **wanted))
     drawn = folder / "figures"
     figures.plot_elo(tables["ratings"], drawn / "elo", made)
     figures.plot_win_rates(tables["pairings"], players, drawn / "win_rates", made)

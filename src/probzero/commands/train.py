@@ -9,8 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from probzero.commands import arguments, progress
 from probzero.config import LEARNED
 from probzero.devices import resolve_device
@@ -42,7 +40,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     settings, game = arguments.load(args, NEEDS)
-    torch.set_num_threads(settings.training.threads)
     device = resolve_device(settings.training.device)
     made = arguments.made(args, settings, NEEDS)
     before: dict[str, Any] = {"seed": args.seed, "iteration": args.iteration - 1, "settings": made.settings}

@@ -99,11 +99,21 @@ def fingerprints(plain: dict[str, Any], parts: Collection[str]) -> dict[str, str
 
 
 def _telling(part: Any) -> Any:
-    return {key: value for key, value in part.items() if key not in SILENT} if isinstance(part, dict) else part
+    if not isinstance(part, dict):
+        return part
+    return {key: value for key, value in part.items() if key not in SILENT and (key, value) not in LATER.items()}
 
 
 KIND = "configuration"  # of the record of a run
 SILENT = ("device", "threads", "capacity", "cache")  # say where and how to compute, not what
+# Settings that came later, and the values at which all is as before: there they say nothing, so that older files hold.
+LATER = {
+    "first_play_reduction": 0.0,
+    "virtual_loss": 0,
+    "gumbel_moves": 16,
+    "gumbel_visits": 50.0,
+    "gumbel_scale": 1.0,
+}
 PARTS = tuple(Config.model_fields)
 LEARNED = ("experiment", "game", "network", "search", "selfplay", "targets", "training")  # what a checkpoint depends on
 OPTIONAL = tuple(name for name, part in Config.model_fields.items() if not part.is_required())
@@ -144,7 +154,8 @@ def parse_part(name: str, raw: Any, where: str) -> Any:
     return validated(part, raw, where, name)
 
 
-TAKEN, FREE_NAME = ("bench", "reference"), "a name that no folder of results has"
+TAKEN, FREE_NAME = ("bench", "packed", "reference"), "a name that no folder of results has"
+CHANCE = (("selfplay", "random_plies"), ("arena", "opening_plies"), ("truth", "opening_plies"))
 PLIES = (("selfplay", "random_plies"), ("targets", "steps"), ("arena", "opening_plies"), ("truth", "opening_plies"))
 
 
@@ -163,6 +174,13 @@ def _contradictions(settings: Config) -> Iterator[tuple[str, str, Any]]:
                 yield (
                     f"{part}.{key}",
                     f"at most {longest} plies, the longest game",
+                    getattr(getattr(settings, part), key),
+                )
+        for part, key in CHANCE:
+            if settings.has(part) and getattr(getattr(settings, part), key) < settings.game.entry.set_up:
+                yield (
+                    f"{part}.{key}",
+                    f"at least {settings.game.entry.set_up} plies, in which the pieces are set up",
                     getattr(getattr(settings, part), key),
                 )
         if settings.has("arena"):

@@ -69,7 +69,7 @@ class Game(Section):
         return self
 
     @property
-    def options(self) -> dict[str, int]:
+    def options(self) -> dict[str, registry.Option]:
         return dict(self.model_extra or {})
 
     @property
@@ -103,7 +103,7 @@ class Search(Section):
     cache: bool = Field(description="share evaluations of equal positions between games")
     algorithm: Literal[tuple(ARMS)] = Field(  # type: ignore[valid-type]
         default="particle",
-        description="ProbZero's particles, AlphaZero's PUCT, or UCB1 with random playouts and no network",
+        description="ProbZero's particles, AlphaZero's PUCT, Gumbel AlphaZero, or UCB1 with random playouts",
     )
     transpositions: bool = Field(default=True, description="equal positions of a game are one node (a DAG)")
     reuse: bool = Field(default=True, description="keep the graph below the move that was played")
@@ -118,9 +118,18 @@ class Search(Section):
     q_scale: Literal["plain", "minmax"] = Field(
         default="plain", description="PUCT: minmax scales Q to [0, 1] within a search"
     )
-    unvisited: Literal["zero", "first"] = Field(
-        default="zero", description="PUCT: Q of a move not yet tried is 0, or it goes first"
+    unvisited: Literal["zero", "first", "parent"] = Field(
+        default="zero", description="PUCT: Q of a move not yet tried is 0, or its node's; or it goes first"
     )
+    first_play_reduction: float = Field(
+        default=0.0, ge=0, le=2, description="PUCT: what is taken off its node's Q for a move not yet tried"
+    )
+    virtual_loss: int = Field(
+        default=0, ge=0, le=100, description="PUCT: losses of a simulation on its way, a batch at once; 0: one by one"
+    )
+    gumbel_moves: int = Field(default=16, ge=1, le=1024, description="Gumbel: most moves considered at the root")
+    gumbel_visits: float = Field(default=50.0, ge=0, le=10_000, description="Gumbel: c_visit of σ")
+    gumbel_scale: float = Field(default=1.0, ge=0, le=100, description="Gumbel: c_scale of σ, with Q in [−1, 1]")
 
     @property
     def arm(self) -> Arm:
@@ -132,7 +141,9 @@ class _Job(Section):
     device: Literal["auto", "cpu", "cuda"] = Field(
         default="auto", description="where to compute; auto: CUDA if the machine has it, else cpu"
     )
-    threads: int = Field(ge=1, le=1024, description="processor threads of one job; network evaluations take one")
+    threads: int = Field(
+        ge=1, le=1024, description="processor threads of one job; network evaluations take one, training two at most"
+    )
 
 
 class _SearchJob(_Job):
@@ -155,7 +166,7 @@ class SelfPlay(_SearchJob):
         description="how many iterations older than the newest the playing network is; with 1, an iteration is played "
         "while the one before is learned from",
     )
-    noise: float = Field(default=0.0, ge=0, le=1, description="share of Dirichlet noise in the root's prior")
+    noise: float = Field(default=0.0, ge=0, le=1, description="share of Dirichlet noise at the root, or Gumbel's")
     noise_concentration: float = Field(default=1.0, gt=0, le=1000, description="α of that noise")
     move_temperatures: List[Pair] = Field(
         default=((0, 1.0),),
@@ -173,7 +184,7 @@ class Targets(Section):
         default="tree", description="samples of the whole graph, or of positions played"
     )
     policy: Literal[offered("policy")] = Field(  # type: ignore[valid-type]
-        default="winner", description="policy target: winner_prob, or shares of visits"
+        default="winner", description="policy target: winner_prob, shares of visits, or Gumbel's improved policy"
     )
     value: Literal[offered("value")] = Field(  # type: ignore[valid-type]
         default="bootstrap",
@@ -184,7 +195,7 @@ class Targets(Section):
         default=1,
         ge=1,
         le=2,
-        description="fewest explored moves of a sample of particle search; one alone says nothing of the policy",
+        description="fewest explored moves of a sample; one alone says nothing of the policy",
     )
     steps: int = Field(default=5, ge=1, le=10_000, description="plies ahead for steps")
     root_share: float = Field(default=0.5, ge=0, le=1, description="share of the root's value for mixed")
@@ -261,8 +272,9 @@ class Truth(_SearchJob):
     curve_share: int = Field(
         default=1, ge=1, le=1000, description="checkpoints but the last meet one in this many of the fixed set"
     )
-    ceiling_per_stratum: int = Field(ge=1, le=1_000_000, description="labelled positions of each phase")
-    ceiling_samples: int = Field(ge=10, le=1_000_000_000, description="samples the ceiling network sees in all")
+    ceiling: Words = Field(default="", description="file of a trained ceiling, found likewise; nothing: train one")
+    ceiling_per_stratum: int = Field(default=5000, ge=1, le=1_000_000, description="labelled positions of each phase")
+    ceiling_samples: int = Field(default=600_000, ge=10, le=1_000_000_000, description="samples a new ceiling sees")
 
 
 class Certify(Section):
@@ -270,7 +282,7 @@ class Certify(Section):
 
     Every checkpoint is certified raw from the start. Particles, capacity and threads are those of `truth`."""
 
-    batches: Rising[Batches] = Field(default=(), description="simulation batches of further budgets, from the start")
+    batches: Rising[Batches] = Field(default=(), description="further budgets, in batches, of what has learned")
     last_batches: Rising[Batches] = Field(default=(), description="those of the last checkpoint, from the start")
     won_batches: Rising[Batches] = Field(
         default=(), description="those of the last checkpoint from every won position, beside raw"

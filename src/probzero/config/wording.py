@@ -12,6 +12,7 @@ from probzero.errors import ProbZeroError, bad
 Schema = dict[str, Any]
 M = TypeVar("M", bound=BaseModel)
 UNKNOWN_KEY = ("extra_forbidden", "invalid_key")
+MEMBER = re.compile(r"constrained-\w+|literal\[.*\]")  # pydantic's last step to a value that may be of several types
 
 
 def validated(model: type[M], raw: Any, where: str, section: str = "") -> M:
@@ -25,6 +26,7 @@ def validated(model: type[M], raw: Any, where: str, section: str = "") -> M:
 
 def _refusal(schema: Schema, fault: Any, where: str, section: str) -> ProbZeroError:
     steps, found = fault["loc"], fault["input"]
+    steps = steps[:-1] if steps and MEMBER.fullmatch(str(steps[-1])) else steps
     key = ".".join(str(step) for step in (section, *steps) if step not in ("", "[key]")) or "top level"
     key = key if key.isprintable() else repr(key)
     found = "nothing" if fault["type"] == "missing" else repr(list(found) if isinstance(found, tuple) else found)
@@ -40,22 +42,31 @@ def _refusal(schema: Schema, fault: Any, where: str, section: str) -> ProbZeroEr
 def _part(schema: Schema, steps: tuple[str | int, ...]) -> Schema:
     """Return the schema of what the steps into a document lead to; pydantic's last step to a key is "[key]"."""
     if steps[-1:] == ("[key]",):
-        return _part(schema, steps[:-2])["propertyNames"]
+        return _part(schema, steps[:-2]).get("propertyNames", {"type": "string"})
     part = schema
     for step in steps:
         if isinstance(step, int):
             part = part["prefixItems"][step] if "prefixItems" in part else part["items"]
         elif step in part.get("properties", {}):
             part = part["properties"][step]
-        else:
+        elif "patternProperties" in part:
             (part,) = part["patternProperties"].values()
+        else:
+            part = part["additionalProperties"]
+        part = _or_none(part)
         if "$ref" in part:
             part = schema["$defs"][part["$ref"].removeprefix("#/$defs/")]
     return part
 
 
+def _or_none(part: Schema) -> Schema:
+    """Return what is allowed beside null."""
+    return next((other for other in part.get("anyOf", ()) if other.get("type") != "null"), part)
+
+
 def allowed(schema: Schema) -> str:
     """Return in words what a JSON schema, as pydantic writes it, lets through."""
+    schema = {**schema, **_or_none(schema)}
     kind = schema.get("type")
     if "allowed" in schema:
         return schema["allowed"]
@@ -68,13 +79,19 @@ def allowed(schema: Schema) -> str:
     if kind == "array":
         least = f" of {schema['minItems']} or more" if "minItems" in schema else ""
         different = ", all different" if schema.get("uniqueItems") else ""
-        return f"a list{least}{different}, each {allowed(schema['items'])}"
+        return f"a list{least}{different}" + (f", each {allowed(schema['items'])}" if schema["items"] else "")
     if kind == "boolean":
         return "true or false"
+    if kind == "string":
+        return "a text"
     least = f" of {schema['minProperties']} or more" if "minProperties" in schema else ""
     return f"a mapping{least}"
 
 
 def _range(schema: Schema) -> str:
     above, least, most = (schema.get(name) for name in ("exclusiveMinimum", "minimum", "maximum"))
-    return f" above {above:,} and at most {most:,}" if above is not None else f" from {least:,} to {most:,}"
+    if least is not None and most is not None:
+        return f" from {least:,} to {most:,}"
+    bounds = (("above", above), ("of at least", least), ("at most", most))
+    told = [f"{word} {bound:,}" for word, bound in bounds if bound is not None]
+    return f" {' and '.join(told)}" if told else ""

@@ -105,7 +105,7 @@ def _verify(path: Path, wanted: str) -> None:
     stamps, status = path.parent / VERIFIED, path.stat()
     stamp = [status.st_size, status.st_mtime_ns, status.st_ino, wanted]
     noted: dict[str, Any] = {}
-    with suppress(OSError, ValueError, TypeError):
+    with suppress(OSError, ValueError, TypeError, RecursionError):
         noted = dict(json.loads(stamps.read_text(encoding="utf-8")))
     if noted.get(path.name) == stamp:
         return

@@ -40,7 +40,7 @@ class Rule(NamedTuple):
 def position_sets(database: Database, rule: Rule, threads: int) -> dict[str, pd.DataFrame]:
     """Return the three sets by name, with exact results and margins of all moves and a line of play."""
     early = np.concatenate([decisive_keys(database, phase, "sets") for phase in range(rule.first, rule.whole + 1)])
-    early = early[_order("split", len(early))]
+    early = early[drawn_order("split", len(early))]
     cut = round(len(early) / PARTS)
     validation, test = [early[:cut]], [early[cut:]]
     late = range(rule.whole + 1, rule.last + 1)
@@ -77,7 +77,7 @@ def decisive_keys(
         keys = keys[values == 0]
     form, found = database.form, EMPTY
     solver = Solver(form.game, threads=1, table_bits=1, lookup=database)
-    rows = _order(what, len(keys), phase)
+    rows = drawn_order(what, len(keys), phase)
     for begin in range(0, len(rows), AT_ONCE):
         chosen = keys[rows[begin : begin + AT_ONCE]]
         labels = solver.label(form.states(chosen), margins=False)
@@ -87,7 +87,7 @@ def decisive_keys(
     return found
 
 
-def _order(what: str, count: int, phase: int = 0) -> np.ndarray:
+def drawn_order(what: str, count: int, phase: int = 0) -> np.ndarray:
     """Return rows of a table of `count`, in an order that is drawn by key; of a large table some alone."""
     chance = uniform(np.array([key("position sets", what, phase)]), np.arange(min(count, ALL_ROWS)))
     if count <= ALL_ROWS:

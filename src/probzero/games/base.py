@@ -29,7 +29,8 @@ import numpy as np
 
 from probzero import templates
 from probzero.errors import bad
-from probzero.games.registry import GAMES, Entry
+from probzero.games.registry import GAMES, Entry, Option
+from probzero.games.view import View, letters, numbers
 from probzero.kinds import Array, cast, count_up, is_tensor, like, plain, space
 
 
@@ -53,6 +54,9 @@ class Symmetries(NamedTuple):
     actions: np.ndarray  # [S, A] the same for actions
 
 
+NUMBERS = 1 << 22  # entries for positions × actions that are held at a time, where the positions may be many
+NO_VALUE = -128  # in the place of the value of an action that is not legal
+
 ARRAY_FORM = ("legal", "play", "outcome", "rank", "encode", "turn", "finished", "phase", "margin")
 
 
@@ -62,6 +66,8 @@ class Game(ABC):
     name: ClassVar[str]
     version: ClassVar[int]  # changes when the rules' behaviour does; stored in checkpoints
     tensor_form: ClassVar[bool] = True  # whether the methods take torch tensors, as searches on GPUs need
+    sides: ClassVar[tuple[str, str]] = ("First", "Second")  # what people call the two players
+    uci_variant: str | None = None  # what programs that speak the Universal Chess Interface call it, if they know it
 
     words: int  # of a state
     word_bits: int = 64  # that a word uses at most
@@ -71,7 +77,7 @@ class Game(ABC):
     ranks: int  # every rank is below
     symmetries: Symmetries
 
-    def __init__(self, **options: int) -> None:
+    def __init__(self, **options: Option) -> None:
         self.options = options
 
     def __init_subclass__(cls, **keywords: Any) -> None:
@@ -106,6 +112,11 @@ class Game(ABC):
     def longest_game(self) -> int:
         """An upper bound on plies."""
         return self.entry.longest_game(**self.options)
+
+    @property
+    def set_up(self) -> int:
+        """How many plies at the beginning of every game chance plays."""
+        return self.entry.set_up
 
     @property
     def has_margin(self) -> bool:
@@ -160,6 +171,21 @@ class Game(ABC):
     def from_text(self, text: str) -> np.ndarray:
         """Return the state [words] of a notation."""
 
+    def view(self, state: np.ndarray) -> View:
+        """Return a state [words] as people look at it.
+
+        Own and opposing pieces are, unless a game says otherwise, the first two planes, and each of the first actions
+        places one on the square of its number."""
+        planes, (height, width) = self.encode(state[None])[0], self.shape[1:3]
+        owner = (planes[0] > 0).astype(np.int8) - (planes[1] > 0).astype(np.int8)
+        legal = np.flatnonzero(self.legal(state[None])[0]).tolist()
+        target = {action: divmod(action, width) for action in legal if action < self.shape.squares}
+        return View(owner, (("",) * width,) * height, numbers(height), letters(width), target)
+
+    def uci_name(self, state: np.ndarray, action: int) -> str:
+        """Return the name of an action at a state [words] by the Universal Chess Interface."""
+        return self.move_name(action)
+
     def check_states(self, states: np.ndarray) -> None:  # noqa: B027 (by default any will do)
         """Refuse states [n, words] that are no positions of the game."""
 
@@ -174,6 +200,12 @@ class Game(ABC):
     def margin(self, states: Array) -> Array:
         """Return by how much the player to move is ahead [n], if games are won by a margin."""
         raise bad("game", self.identity, "one that is won by a margin", "one that is not")
+
+    def known(self, states: np.ndarray) -> np.ndarray | None:
+        """Return exact values int8 [n, A] of all moves, NO_VALUE elsewhere, if the game has tables of them.
+
+        Their signs are results; of two wins the larger comes sooner, of two losses the larger later."""
+        return None
 
     def canonical(self, states: Array) -> Array:
         """Return the one of each state's turned forms [n, words] that comes first, word by word."""
@@ -193,13 +225,13 @@ class Game(ABC):
 
     def parse_moves(self, names: str, where: object = "text") -> list[int]:
         """Return the actions that `move_names` wrote; `where` is what errors call the place of the names."""
-        unknown = [name for name in names.split() if name not in self._actions_by_name]
+        unknown = [name for name in names.split() if name not in self.actions_by_name]
         if unknown:
             raise bad("moves", f"{where}: {names!r}", f"names of moves of {self.identity}", unknown[0])
-        return [self._actions_by_name[name] for name in names.split()]
+        return [self.actions_by_name[name] for name in names.split()]
 
     @cached_property
-    def _actions_by_name(self) -> dict[str, int]:
+    def actions_by_name(self) -> dict[str, int]:
         return {self.move_name(action): action for action in range(self.actions)}
 
     @cached_property
@@ -222,6 +254,29 @@ def _through_arrays(method: Callable[..., np.ndarray]) -> Callable[..., Any]:
         return like(np.ascontiguousarray(method(game, *map(plain, given))), given[0])
 
     return wrapped
+
+
+def count_moves(game: Game, states: np.ndarray) -> np.ndarray:
+    """Return how many legal moves [n] states [n, words] have; there may be many, as they are taken part by part."""
+    parts = [game.legal(states[part]).sum(1) for part in _parts(game, states)]
+    return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+
+
+def moves_of(game: Game, states: np.ndarray, most: int) -> np.ndarray:
+    """Return what `list_moves` does of the legal moves of states [n, words], which are taken part by part, too."""
+    moves = np.zeros((len(states), most), dtype=np.int64)
+    for part in _parts(game, states):
+        row, action = game.legal(states[part]).nonzero()
+        slot = np.arange(len(row)) - np.searchsorted(row, row)
+        first, fits = slot == 0, slot < most
+        moves[part][row[first]] = action[first, None]
+        moves[part][row[fits], slot[fits]] = action[fits]
+    return moves
+
+
+def _parts(game: Game, states: np.ndarray) -> list[slice]:
+    together = max(1, NUMBERS // game.actions)
+    return [slice(first, first + together) for first in range(0, len(states), together)]
 
 
 def list_moves(legal: Array, most: int) -> Array:

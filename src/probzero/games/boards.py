@@ -7,6 +7,7 @@ import numpy as np
 from probzero.bits import pack, popcount, signed, unpack
 from probzero.errors import bad
 from probzero.games.base import Array, Game, Shape
+from probzero.games.registry import Option
 from probzero.kinds import cast, is_tensor, like
 
 OWN, OPP, EMPTY = "x", "o", "."  # in the notation
@@ -16,9 +17,9 @@ class TwoBoards(Game):
     """A game of discs on H×W squares. The state is (own, opp), seen by the player to move."""
 
     words = 2
-    word_names = ("own", "opp")
+    word_names: tuple[str, ...] = ("own", "opp")
 
-    def __init__(self, shape: Shape, **options: int) -> None:
+    def __init__(self, shape: Shape, **options: Option) -> None:
         super().__init__(**options)
         self.shape, self.word_bits = shape, shape.squares
         self.full = signed((1 << shape.squares) - 1)  # every square of the board
@@ -28,15 +29,15 @@ class TwoBoards(Game):
         return popcount(states[..., 0] | states[..., 1])
 
     def encode(self, states: Array) -> Array:
-        """Return float32 planes [n, 2, H, W]: own discs, opposing discs."""
-        bits, shape = unpack(states, self.shape.squares), (len(states), 2, self.shape.height, self.shape.width)
-        return cast(bits, "float32").reshape(shape)
+        """Return float32 planes [n, 2, H, W]: own discs, opposing discs; another board more is another plane."""
+        bits, (_, height, width, _) = unpack(states, self.shape.squares), self.shape
+        return cast(bits, "float32").reshape(*states.shape, height, width)
 
     def decode(self, planes: np.ndarray) -> np.ndarray:
-        return pack(planes.reshape(len(planes), 2, self.shape.squares) > 0)
+        return pack(planes.reshape(*planes.shape[:2], self.shape.squares) > 0)
 
     def turn(self, states: Array, k: Array) -> Array:
-        bits = unpack(states, self.shape.squares)  # [n, 2, H·W]
+        bits = unpack(states, self.shape.squares)  # [n, boards, H·W]
         source = like(self.symmetries.squares.copy(), bits)[k][:, None]
         if is_tensor(bits):
             return pack(bits.gather(2, source.expand_as(bits)))

@@ -8,7 +8,7 @@ import numpy as np
 
 from probzero import games
 from probzero.errors import ProbZeroError, bad
-from probzero.games.base import Game
+from probzero.games.base import NO_VALUE, Game
 from probzero.games.random_play import play_by_seed
 
 LARGEST_NUMBER = 2**15 - 1  # of an action or a rank in a graph
@@ -163,7 +163,9 @@ def _compiled_form_agrees(game: Game, sample: Sample) -> None:
 
 def _can_be_solved(game: Game, sample: Sample) -> None:
     """What the solver takes of a game that is said to be solvable: see `truth/solver.py`."""
-    if not game.solvable:
+    if game.entry.has_tables:
+        _tables_know_the_end(game, sample)
+    if not game.solvable or game.entry.has_tables:
         return
     rules = game.rules
     missing = [name for name in ("value", "left", "LARGEST") if not hasattr(rules, name)]
@@ -174,6 +176,20 @@ def _can_be_solved(game: Game, sample: Sample) -> None:
     values = np.array([rules.value(state) for state in sample.ended])
     _need(game, (abs(values) <= rules.LARGEST).all(), f"values of at most {rules.LARGEST}", values.max())
     _same(game, np.sign(values), game.outcome(sample.ended), "compiled value has the outcome's sign")
+
+
+def _tables_know_the_end(game: Game, sample: Sample) -> None:
+    """The positions right after the set-up are known; a move that ends the game has the value of its end."""
+    first = play_by_seed(game, len(sample.ended), game.set_up, 0).states[-1]
+    values = game.known(first)
+    assert values is not None
+    _same(game, values != NO_VALUE, game.legal(first), "values of the legal moves of a position")
+    last = np.flatnonzero(~game.legal(sample.after).any(1) & (sample.rank[sample.row] >= game.set_up))
+    if len(last):
+        known = game.known(sample.states[sample.row[last]])
+        assert known is not None
+        values = known[np.arange(len(last)), sample.action[last]]
+        _same(game, np.sign(values), -game.outcome(sample.after[last]), "values of moves that end the game")
 
 
 def _symmetries_commute_with_the_rules(game: Game, sample: Sample) -> None:

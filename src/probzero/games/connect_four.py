@@ -13,6 +13,7 @@ from probzero.bits import unpack
 from probzero.games import symmetry
 from probzero.games.base import Array, Shape, Symmetries
 from probzero.games.boards import TwoBoards, frozen
+from probzero.games.view import View, numbers
 from probzero.kinds import space
 
 
@@ -21,6 +22,7 @@ class ConnectFour(TwoBoards):
 
     name = "connect_four"
     version = 1
+    sides = ("Yellow", "Red")
 
     def __init__(self, width: int, height: int) -> None:
         super().__init__(Shape(2, height, width, width), width=width, height=height)
@@ -60,6 +62,13 @@ class ConnectFour(TwoBoards):
     def move_name(self, action: int) -> str:
         """Return the number of the column, from 1."""
         return str(action + 1)
+
+    def view(self, state: np.ndarray) -> View:
+        """Return the board with its highest row first; a disc lands on the lowest free square of its column."""
+        owner = super().view(state).owner[::-1]
+        columns = np.flatnonzero(self.legal(state[None])[0]).tolist()
+        target = {column: (int(np.flatnonzero(owner[:, column] == 0)[-1]), column) for column in columns}
+        return View(owner, (("",) * self.width,) * self.height, ("",) * self.height, numbers(self.width), target)
 
     def _four(self, discs: Array) -> Array:
         """Return whether there are four in a row on bitboards [...]."""

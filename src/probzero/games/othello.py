@@ -27,10 +27,12 @@ class Othello(TwoBoards):
 
     name = "othello"
     version = 1
+    sides = ("Black", "White")
 
     def __init__(self, size: int) -> None:
         super().__init__(Shape(2, size, size, size * size + 1), size=size)
         self.size, self.squares, self.pass_action = size, size * size, size * size
+        self.uci_variant = "flipello" if size == 8 else None
         self.most_moves = self.squares - 4
         self.ranks = 2 * self.squares + 2
         squares = symmetry.sources(size, size, symmetry.SQUARE)
@@ -91,6 +93,15 @@ class Othello(TwoBoards):
         if action == self.pass_action:
             return "pass"
         return f"{'abcdefgh'[action % self.size]}{action // self.size + 1}"
+
+    def uci_name(self, state: np.ndarray, action: int) -> str:
+        """Return a drop, as in P@e3, where rows are counted from below; who passes moves its first disc nowhere."""
+        square = action
+        if action == self.pass_action:
+            own = np.flatnonzero(unpack(np.asarray(state[0]), self.squares))
+            square = min(own.tolist(), key=lambda at: (-(at // self.size), at))
+        name = f"{'abcdefgh'[square % self.size]}{self.size - square // self.size}"
+        return name + name if action == self.pass_action else f"P@{name}"
 
     def placements(self, own: Array, opp: Array) -> Array:
         """Return the squares where the player to move may place a disc, as bitboards [...]."""

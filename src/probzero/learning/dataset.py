@@ -1,7 +1,7 @@
 """Training samples: their arrays, their file, and the merging of equal positions.
 
-Policies are by legal move, not by action: chess has 4,672 actions and at most 218 moves. Column k of a position is its
-k-th legal move by rising action; rows with fewer moves are filled up with zeros.
+Policies are by legal move, not by action: a game may have thousands of actions and some forty moves at a time. Column k
+of a position is its k-th legal move by rising action; rows with fewer moves are filled up with zeros.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from probzero import origin, tensor_files, wdl
 from probzero.errors import ProbZeroError, bad
-from probzero.games.base import Game
+from probzero.games.base import Game, count_moves
 from probzero.origin import Origin
 
 KIND = "dataset"
@@ -222,7 +222,7 @@ def _moves(states: np.ndarray, game: Game, path: str | Path) -> np.ndarray:
         game.check_states(states)
     except ProbZeroError as error:
         raise ProbZeroError(f"{KIND}: {path}: states: {error}") from None
-    return game.legal(states).sum(axis=1)
+    return count_moves(game, states)
 
 
 def _verify(samples: Samples, moves: np.ndarray, path: str | Path) -> None:

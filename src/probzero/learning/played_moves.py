@@ -1,6 +1,8 @@
-"""AlphaZero's training targets: one sample for every move that was played, from visits and the game's outcome."""
+"""AlphaZero's training targets: one sample for every move that was played, from its search and the game's outcome."""
 
 from __future__ import annotations
+
+import numpy as np
 
 from probzero import wdl
 from probzero.config import Targets
@@ -22,7 +24,7 @@ class PlayedMoves:
         self.played.append(position)
 
     def samples(self, result: Array, settings: Targets) -> Samples:
-        """Return a sample for every position noted."""
+        """Return a sample for every position noted of which `least_moves` were tried."""
         size, plies, xp = len(result), len(self.played), space(result)
         games, states = (xp.concatenate(part) for part in list(zip(*self.played, strict=True))[:2])
         legal = self.game.legal(states)
@@ -44,7 +46,9 @@ class PlayedMoves:
             nothing[:, 0],
             xp.ones_like(outcome[:, 0]),
         )
-        return Samples(plain(states), *(as_array(column) for column in columns))
+        tried = plain(xp.concatenate([position.moves.tried.sum(1) for position in self.played]))
+        samples = Samples(plain(states), *(as_array(column) for column in columns))
+        return samples.take(np.flatnonzero(tried >= settings.least_moves))
 
     def _shares(self, position: Position) -> Array:
         """Return the shares of visits [n, A] of a position's moves."""

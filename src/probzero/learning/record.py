@@ -18,7 +18,7 @@ class Position(NamedTuple):
     games: Array  # [n]
     states: Array  # [n, W]
     roots: Array  # [n] their nodes
-    moves: Moves  # what the search says of the moves
+    moves: Moves  # what the search says of the moves, as it is to be learned
     value: Array  # [n] the root's value
 
 

@@ -67,7 +67,7 @@ def play_shard(config: Config, evaluator: Evaluator, seed: int, iteration: int, 
             break
         roots, offered = graph.root[going], search.moves(going)
         exhausted += int(graph.closed[roots].sum())
-        record.note(Position(going, graph.states(roots), roots, offered, value))
+        record.note(Position(going, graph.states(roots), roots, search.lesson(going, offered), value))
         action = sample(offered, game_key[going], ply, temperature_at(settings, ply), settings.exploration)
         search.advance(going, action)
         made = space(games).full_like(games, -1)
@@ -142,14 +142,18 @@ class _Opening(NamedTuple):
 
 
 def _openings(game: Game, most: int, keys: np.ndarray) -> _Opening:
-    """Play between 0 and `most` random plies in each game, as its key says, stopping short of a finished game."""
+    """Play between 0 and `most` random plies in each game, as its key says, stopping short of a finished game.
+
+    The game's set-up is always played to its end."""
     actions = np.arange(game.actions)
     wanted = cast(uniform(keys ^ key("random plies")) * (most + 1), "int64")
-    played = play_randomly(
-        game, len(keys), most, lambda ply: uniform((keys ^ key("random ply", ply))[:, None], actions)
-    )
+
+    def draw(ply: int, part: range) -> np.ndarray:
+        return uniform((keys[part] ^ key("random ply", ply))[:, None], actions)
+
+    played = play_randomly(game, len(keys), most, draw)
     unfinished = ~game.finished(played.states.reshape(-1, game.words)).reshape(most + 1, -1)
-    plies = np.minimum(wanted, unfinished.sum(0) - 1)
+    plies = np.minimum(np.maximum(wanted, game.set_up), unfinished.sum(0) - 1)
     states = played.states[plies, np.arange(len(keys))]
     moves = np.where(np.arange(most) < plies[:, None], played.action.T, -1)
     return _Opening(states, moves)

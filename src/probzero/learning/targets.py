@@ -80,7 +80,7 @@ def extract(graph: Graph, temperature: float, settings: Targets, played: Array) 
     `played` [n] are the nodes at which moves were played: the only ones to give samples if so set.
     """
     nodes, sizes = _interior(graph)
-    graph.backend.backup(graph, nodes, temperature)
+    graph.backend.renew(graph, nodes, temperature)
     edges = graph.edges_of(nodes)
     weight = graph.weights(edges, temperature)
     reward, known = reward_targets(graph, nodes, sizes, edges, weight)

@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.optim.adamw import adamw
 
 from probzero.config import Training
+from probzero.devices import one_thread
 from probzero.errors import bad
 from probzero.games.base import Game
 from probzero.learning.dataset import Samples, concatenate
@@ -21,6 +22,7 @@ from probzero.network.checkpoint import OptimizerState
 from probzero.network.model import ProbZeroNet
 
 
+@one_thread()
 def train(
     model: ProbZeroNet,
     state: OptimizerState,
@@ -33,9 +35,11 @@ def train(
 ) -> tuple[OptimizerState, dict[str, Any]]:
     """Train `model` in place on the samples of a window of iterations, oldest first.
 
-    Every draw is a function of `key`. Returns the optimiser's new state and the metrics of the iteration.
+    Every draw is a function of `key`. Returns the optimiser's new state and the metrics of the iteration. On a
+    processor the trunk takes `settings.threads`, two at most, and all else one, so that results do not depend on them.
     """
     model.to(device).train()
+    model.threads = settings.threads
     rate = learning_rate(settings, iteration)
     optimizer = _AdamW(model, state, rate, settings.weight_decay)
     samples = concatenate(list(window))
@@ -46,15 +50,16 @@ def train(
     turns = drawing.integers(0, symmetries if settings.symmetries else 1, len(rows))
     data = tensors(samples, game, settings, device, weight)
     totals = _Totals()
+    optimizer.clear()
     for first in range(0, len(rows), settings.batch_size):
         chosen = slice(first, first + settings.batch_size)
         batch = turned(data, game, rows[chosen], turns[chosen])
         outputs = model(batch.planes)
         parts = losses(outputs, batch, model.config.value)
-        model.zero_grad()
         parts.total(settings.policy_weight).backward()
-        norm = torch.nn.utils.clip_grad_norm_(model.parameters(), settings.gradient_clip)
+        norm = torch.nn.utils.clip_grad_norm_(optimizer.named.values(), settings.gradient_clip)
         optimizer.step()
+        optimizer.clear()
         totals.add(parts, agreements(outputs, batch, model.config.value), batch, norm)
     model.eval()
     metrics = {
@@ -110,6 +115,11 @@ class _AdamW:
                 parameters, gradients, moments, squares, [], steps, fused=True, amsgrad=False, maximize=False,
                 beta1=0.9, beta2=0.999, eps=1e-8, lr=self.rate, weight_decay=decay,
             )  # fmt: skip
+
+    def clear(self) -> None:
+        """Forget the gradients; `zero_grad` of a module would look for all parameters anew."""
+        for parameter in self.named.values():
+            parameter.grad = None
 
     def state(self) -> OptimizerState:
         """Return the number of steps and the moments; nothing before the first step."""

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from probzero.config import Training
-from probzero.games.base import Game, list_moves
+from probzero.games.base import Game, count_moves, moves_of
 from probzero.learning.dataset import Samples
 from probzero.learning.loss import Batch
 
@@ -84,7 +84,7 @@ def draw_weights(samples: Samples, game: Game, settings: Training) -> np.ndarray
 class Window(NamedTuple):
     """Samples on the training device, policies by legal move: those of all iterations in the window."""
 
-    planes: torch.Tensor  # [n, F, H, W]
+    states: torch.Tensor  # [n, W] of which planes are made when they are drawn
     moves: torch.Tensor  # [n, M] the legal actions, as of `list_moves`
     policy: torch.Tensor  # [n, M] 0 where there is no move
     mask: torch.Tensor  # [n, M] the moves of the policy's loss
@@ -105,10 +105,10 @@ def tensors(
     target 0, as the search found it not worth a particle.
     """
     drawn = np.ones(len(samples)) if drawn is None else drawn
-    legal, room = game.legal(samples.states), samples.policy.shape[1]
+    room = samples.policy.shape[1]
     columns = (
-        game.encode(samples.states),
-        list_moves(legal, room),
+        samples.states,
+        moves_of(game, samples.states, room),
         *samples.columns()[1:],
         drawn.astype(np.float32),
     )
@@ -117,22 +117,23 @@ def tensors(
         policy = window.policy**settings.policy_sharpness
         window = window._replace(policy=policy / policy.sum(1, keepdim=True))
     if settings.policy_moves == "legal":
-        real = np.arange(room) < legal.sum(1, keepdims=True)
+        real = np.arange(room) < count_moves(game, samples.states)[:, None]
         window = window._replace(mask=torch.from_numpy(real).to(device, torch.float32))
     return window._replace(weight=window.weight**settings.visit_exponent)
 
 
 def turned(window: Window, game: Game, rows: np.ndarray, turns: np.ndarray) -> Batch:
     """Return the samples with these numbers by action, each turned by its symmetry."""
-    device = window.planes.device
+    device = window.states.device
     picked = Window(*(column[torch.from_numpy(rows).to(device)] for column in window))
     squares, action = (torch.from_numpy(table[turns]).to(device) for table in game.symmetries)
-    planes = picked.planes.flatten(2)  # [B, F, H·W]
+    shape = (len(rows), *game.shape[:3])
+    planes = game.encode(picked.states).reshape(*shape[:2], -1)  # [B, F, H·W]
     nothing = planes.new_zeros(len(rows), game.actions)
     policy, mask = (  # rows are filled up with zeros of their first move; adding them changes nothing
         nothing.scatter_add(1, picked.moves, column).gather(1, action) for column in (picked.policy, picked.mask)
     )
     return Batch(
-        planes.gather(2, squares[:, None].expand_as(planes)).reshape(picked.planes.shape),
+        planes.gather(2, squares[:, None].expand_as(planes)).reshape(shape),
         policy, mask, picked.value, picked.reward, picked.valid, picked.weight, picked.drawn,
     )  # fmt: skip

@@ -10,13 +10,14 @@ share the columns.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from probzero.devices import one_thread
 from probzero.games.base import Game
 from probzero.network import values, winograd
 from probzero.network.convolution import transforms
@@ -118,7 +119,6 @@ class DenseForm:
     def __init__(self, weights: Weights, game: Game, device: torch.device | str) -> None:
         self.game, self.device = game, torch.device(device)
         self.chunk = CHUNK if self.device.type == "cpu" else CHUNK_OF_GPU
-        self.synchronize = torch.get_device_module(self.device).synchronize  # nothing to do on a processor
         self.value_head = weights.config.value
         self.network = FoldedNet(weights, self.chunk, self.device)
 
@@ -132,7 +132,7 @@ class DenseForm:
         outcomes = torch.empty(chunks, heads, outputs, self.chunk, device=self.device)
         boards.flatten(0, 1)[:count] = self.game.encode(states).flatten(1)
         boards = boards.transpose(1, 2).contiguous()
-        with _one_thread():
+        with one_thread():
             for piece in range(chunks):
                 self.network(boards[piece], policy[piece], outcomes[piece])
         barred = torch.ones(count, actions, dtype=torch.bool, device=self.device).scatter_(1, moves, False)
@@ -143,19 +143,18 @@ class DenseForm:
         reward = outcomes[1, :, : self.network.widths[1]].softmax(-1) if heads == 2 else value
         return Evaluation(prior, value, reward)
 
+    def mark(self) -> Any:
+        if self.device.type == "cpu":
+            return time.perf_counter()
+        event = torch.get_device_module(self.device).Event(enable_timing=True)
+        event.record()
+        return event
 
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Leave the products inside to one thread of the processor, if it is there that they are computed."""
-    before = torch.get_num_threads()
-    if before == 1:
-        yield
-        return
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
+    def between(self, began: Any, ended: Any) -> float:
+        if self.device.type == "cpu":
+            return ended - began
+        ended.synchronize()
+        return began.elapsed_time(ended) / 1000
 
 
 def _dense(weight: np.ndarray, height: int, width: int) -> np.ndarray:

@@ -18,5 +18,8 @@ class Form(Protocol):
 
     def __call__(self, states: Any, moves: Any) -> Evaluation: ...
 
-    def synchronize(self) -> None:
-        """Wait until all is computed."""
+    def mark(self) -> Any:
+        """Return a mark of this moment in the order of the device's work."""
+
+    def between(self, began: Any, ended: Any) -> float:
+        """Return the seconds between two marks; who asks waits for the second."""

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Evaluation", "Evaluator"]
 
+MOST_SPANS = 10_000
+
 
 class CompiledForm:
     """For processors, over numpy arrays."""
@@ -52,8 +54,11 @@ class CompiledForm:
             chances[0] = wdl.from_expectation(mean)
         return Evaluation(prior, chances[0], chances[-1])
 
-    def synchronize(self) -> None:
-        """Nothing is left to wait for."""
+    def mark(self) -> float:
+        return time.perf_counter()
+
+    def between(self, began: float, ended: float) -> float:
+        return ended - began
 
 
 class Evaluator:
@@ -73,18 +78,29 @@ class Evaluator:
             self.form = DenseForm(weights, game, device)
         self.calls = 0
         self.positions = 0
-        self.seconds = 0.0
+        self._spans: list[tuple[Any, Any]] = []  # of calls whose seconds were not asked for: a device is not waited for
+        self._seconds = 0.0
 
     def __call__(self, states: Any, moves: Any) -> Evaluation:
         """Return the evaluation of states [n, W] whose legal moves are listed in moves [n, K], one at least.
 
         The only place where logits become probabilities for the search. A row of moves may list a move repeatedly.
         """
-        self.form.synchronize()
-        start = time.perf_counter()
+        began = self.form.mark()
         found = self.form(states, moves)
-        self.form.synchronize()
-        self.seconds += time.perf_counter() - start
+        self._spans.append((began, self.form.mark()))
+        if len(self._spans) >= MOST_SPANS:
+            self._sum_up()
         self.calls += 1
         self.positions += len(states)
         return found
+
+    @property
+    def seconds(self) -> float:
+        """Return the seconds spent in calls."""
+        self._sum_up()
+        return self._seconds
+
+    def _sum_up(self) -> None:
+        self._seconds += sum(self.form.between(*span) for span in self._spans)
+        self._spans.clear()

@@ -15,7 +15,7 @@ Inside, activations are [H·W, B, C] (square, position, channel): every layer is
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -81,6 +81,7 @@ class ProbZeroNet(nn.Module):
         super().__init__()
         self.shape = shape
         self.config = config
+        self.threads = 1  # of a processor, for the compiled trunk; results are the same with two
         channels = config.channels
         self.stem = Convolution(shape, shape.planes, channels)
         self.stem_norm = Norm(channels)
@@ -106,7 +107,7 @@ class ProbZeroNet(nn.Module):
     def forward(self, planes: Tensor) -> Outputs:
         """Return the logits of the positions with planes [B, F, H, W] (float32)."""
         x = self._compiled_trunk(planes) if self._compiles(planes) else self._trunk(planes)
-        policy, value, *reward = split_heads(self.heads_norm(self.heads(x)))
+        policy, value, *reward = SplitHeads.apply(self.heads_norm(self.heads(x)))
         return Outputs(
             self.policy(policy), self.value(value), self.reward(*reward) if self.reward is not None else None
         )
@@ -131,14 +132,27 @@ class ProbZeroNet(nn.Module):
             norms += [block.first_norm, block.second_norm]
         weights = [convolution.weight for convolution in convolutions]
         scales, shifts = [norm.weight for norm in norms], [norm.bias for norm in norms]
-        return Trunk.apply(planes, norms, *weights, *scales, *shifts)
+        return Trunk.apply(planes, norms, self.threads, *weights, *scales, *shifts)
 
 
-def split_heads(x: Tensor) -> Tensor:
-    """Return the heads' flat features [heads, B, 32·H·W], by square and then by channel, from [H·W, B, 32·heads]."""
-    squares, batch, _ = x.shape
-    split = x.view(squares, batch, -1, HEAD_CHANNELS).permute(2, 1, 0, 3)
-    return split.reshape(len(split), batch, -1)
+class SplitHeads(torch.autograd.Function):
+    """[H·W, B, 32·heads] → the flat features of each head [B, 32·H·W], by square and then by channel.
+
+    The way back puts each gradient in its place; torch's own would first join those of all heads."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> tuple[Tensor, ...]:
+        squares, batch, _ = x.shape
+        split = x.view(squares, batch, -1, HEAD_CHANNELS).permute(2, 1, 0, 3).contiguous()
+        return split.flatten(2).unbind()
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Tensor:
+        batch = len(gradients[0])
+        joined = gradients[0].new_empty(gradients[0].shape[1] // HEAD_CHANNELS, batch, len(gradients), HEAD_CHANNELS)
+        for head, gradient in enumerate(gradients):
+            joined[:, :, head] = gradient.view(batch, -1, HEAD_CHANNELS).transpose(0, 1)
+        return joined.flatten(2)
 
 
 def build(shape: Shape, network: Network, seed_key: int) -> ProbZeroNet:

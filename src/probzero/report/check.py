@@ -1,26 +1,37 @@
 """A new run beside the reference: what must agree, how closely, and why not more closely.
 
 On the machine and with the versions of the reference a rerun gives the same bytes. Elsewhere the last bit of a float
-differs, one sampled move follows another and the run becomes a new draw of the same experiment. So numbers are judged
-by tolerances, and equality of bytes is reported but not asked for. The widths below that are not intervals are
-judgements made before the spread between seeds was measured, wide enough for chance and narrow enough for mistakes.
+differs in training, one sampled move follows another and the run becomes a new draw of the same experiment. How far two
+draws lie apart is measured, not judged: between k seeds of the reference a quantity has a standard deviation s, and two
+further draws differ by more than
+
+    t(0.995; k − 1) · √2 · s
+
+in one case of a hundred. A quantity whose spread nobody has measured (fewer than three seeds) is shown and not judged,
+but where both sides have intervals of their own, these have to overlap. And what was played and measured with networks
+of the same bytes must have the same bytes itself.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import sqrt
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
+from scipy.stats import t
 from tabulate import tabulate
 
 from probzero import config, files
+from probzero.arena.names import iteration_of
 from probzero.errors import bad
+from probzero.network.compiled.target import choose
 from probzero.report.same_files import is_cost
-from probzero.report.tables import TRAINING, read_written
+from probzero.report.tables import read_written
 
 CONFIGURATION = "config.json"  # in the folder of a run, beside its seeds
 COSTS_TABLE = "costs.csv"
@@ -28,57 +39,55 @@ LAST = 5  # iterations whose mean stands for "final": one iteration alone is noi
 OK, DIFFERS = "ok", "differs"
 INFORMATION, SAME, OTHER = "information", "same bytes", "other bytes"  # shown, not judged
 COLUMNS = ["seed", "quantity", "new", "reference", "tolerance", "verdict"]
+LEARNED = (
+    "policy_loss", "value_loss", "reward_loss", "policy_agreement", "value_accuracy", "reward_accuracy",
+)  # fmt: skip
+# These tell of the machine and of the cache: shown, not judged.
+COSTS = ("leaf_evaluations_per_second", "network_share", "cache_hit_share")
+LEAST_SEEDS = 3  # fewer tell nothing of a spread
+CERTAINTY = 0.99  # of two draws of one experiment, this share is within the tolerance
 
 
 @dataclass(frozen=True)
-class Tolerance:
-    kind: str  # relative, absolute, or overlap: 95 % intervals at most `width` apart
-    width: float
-    reason: str
+class Quantity:
+    value: float
+    low: float | None = None  # of a 95 % interval, where the table gives one
+    high: float | None = None
+    exact: bool = False  # set by the configuration, not by chance
+    judged: bool = True
 
     def __str__(self) -> str:
-        if self.kind == "overlap":
-            return "intervals overlap" if self.width == 0 else f"intervals at most {self.width:g} apart"
-        return "equal" if self.width == 0 else f"{self.kind} {self.width:g}"
+        if self.low is None or self.high is None:
+            return _number(self.value)
+        return f"{_number(self.value)} [{_number(self.low)}, {_number(self.high)}]"
 
 
-TOLERANCES = {
-    "rating difference": Tolerance(
-        "overlap", 0, "two estimates of one number; asking for overlap leaves room for the spread between training runs"
-    ),
-    "match score": Tolerance(
-        "overlap", 0.05, "judged for the last checkpoint alone, and with some slack: scores between checkpoints in the "
-        "middle of learning tell how fast a run happened to learn; they are shown only"
-    ),
-    "exact result kept": Tolerance(
-        "overlap", 0, "shares of the last checkpoint on sets drawn alike; each has its own 95 % interval"
-    ),
-    "policy_loss": Tolerance("relative", 0.10, "a wrong target, mask or weight moves a loss by more than this"),
-    "value_loss": Tolerance("relative", 0.10, "as policy_loss"),
-    "reward_loss": Tolerance("relative", 0.10, "as policy_loss"),
-    "policy_agreement": Tolerance("absolute", 0.03, "more than chance, less than a mistake in the targets"),
-    "value_accuracy": Tolerance("absolute", 0.03, "as policy_agreement"),
-    "reward_accuracy": Tolerance("absolute", 0.03, "as policy_agreement"),
-    "games": Tolerance("absolute", 0, "set by the configuration, not by chance"),
-    "mean_plies": Tolerance("absolute", 0.5, "games differ, their lengths little: the board fills up"),
-}  # fmt: skip
-# These tell of the machine and of the cache: shown, not judged.
-COSTS = ("leaf_evaluations_per_second", "network_share", "cache_hit_share")
+Quantities = dict[str, Quantity]
+Row = tuple[str, str, str, str, str]
 
 
 def check(new_dir: str | Path, reference_dir: str | Path) -> pd.DataFrame:
     """Return one row per quantity: seed, quantity, new, reference, tolerance, verdict (ok, differs, or shown only).
 
-    Both folders hold `config.json` and `seed<S>/tables/*.csv`; every seed of the reference has to be in the new run.
+    Both folders hold `config.json` and `seed<S>/tables/*.csv`; what is compared are the seeds that both have.
     """
     new_dir, reference_dir = Path(new_dir), Path(reference_dir)
     seeds = sorted(path.parent.name for path in reference_dir.glob("seed[0-9]*/tables"))
     if not seeds:
         raise bad("reference", reference_dir, "seed<S>/tables", "none")
+    both = [seed for seed in seeds if (new_dir / seed / "tables").is_dir()]
+    if not both:
+        raise bad("run", new_dir, f"the tables of one of {', '.join(seeds)}", "none")
+    there = {seed: _quantities(reference_dir / seed / "tables") for seed in seeds}
     rows = [("", *_configuration(new_dir, reference_dir))]
-    for seed in seeds:
-        new, reference = new_dir / seed / "tables", reference_dir / seed / "tables"
-        parts = [part(new, reference) for part in (_training, _selfplay, _costs, _tournament, _truth, _bytes)]
+    for seed in both:
+        here = _quantities(new_dir / seed / "tables")
+        parts = [
+            _judged(here, there[seed], list(there.values())),
+            _costs(new_dir / seed / "tables", reference_dir / seed / "tables"),
+            _bytes(new_dir / seed / "tables", reference_dir / seed / "tables"),
+            _made_of_the_same(new_dir / seed, reference_dir / seed),
+        ]
         rows += [(seed.removeprefix("seed"), *row) for part in parts for row in part]
     return pd.DataFrame(rows, columns=COLUMNS)
 
@@ -95,14 +104,12 @@ def as_text(rows: pd.DataFrame) -> str:
     return f"{table}\n\n{counts.get(OK, 0)} ok, {counts.get(DIFFERS, 0)} outside the tolerance"
 
 
-Row = tuple[str, str, str, str, str]
-
-
-def _configuration(new: Path, reference: Path) -> Row:
-    here, there = (
-        configuration_hash(files.read_json(folder / CONFIGURATION, config.KIND)) for folder in (new, reference)
-    )
-    return ("configuration", here, there, "equal", OK if here == there else DIFFERS)
+def allowed(values: Sequence[float]) -> float | None:
+    """Return how far two draws lie apart by chance: t · √2 · s of the values of k seeds; None if there are too few."""
+    if len(values) < LEAST_SEEDS:
+        return None
+    quantile = float(t.ppf((1 + CERTAINTY) / 2, len(values) - 1))
+    return quantile * sqrt(2) * float(np.std(values, ddof=1))
 
 
 def configuration_hash(configuration: dict) -> str:
@@ -113,21 +120,51 @@ def configuration_hash(configuration: dict) -> str:
     return hashlib.sha256(json.dumps(prints, sort_keys=True).encode()).hexdigest()[:12]
 
 
-def _training(new: Path, reference: Path) -> Iterator[Row]:
-    names = [name for name in TRAINING if name in TOLERANCES]
-    first, second = (
-        _read(folder / "training.csv", dict.fromkeys(names, float)).tail(LAST) for folder in (new, reference)
+def _configuration(new: Path, reference: Path) -> Row:
+    here, there = (
+        configuration_hash(files.read_json(folder / CONFIGURATION, config.KIND)) for folder in (new, reference)
     )
-    for name in names:
-        yield _near(name, f"final {name}", first[name].mean(), second[name].mean())
+    return ("configuration", here, there, "equal", OK if here == there else DIFFERS)
 
 
-def _selfplay(new: Path, reference: Path) -> Iterator[Row]:
-    columns = dict.fromkeys(("games", "mean_plies"), float)
-    first, second = (_read(folder / "selfplay.csv", columns) for folder in (new, reference))
-    yield _near("games", "self-play games", first["games"].sum(), second["games"].sum())
-    plies = (table["mean_plies"].tail(LAST).mean() for table in (first, second))
-    yield _near("mean_plies", "final mean_plies", *plies)
+def _judged(new: Quantities, reference: Quantities, seeds: list[Quantities]) -> Iterator[Row]:
+    for label, there in reference.items():
+        here = new.get(label)
+        if here is None:
+            yield (label, "missing", str(there), "present", DIFFERS)
+            continue
+        tolerance, holds = _tolerance(here, there, [found[label].value for found in seeds if label in found])
+        verdict = INFORMATION if holds is None else OK if holds else DIFFERS
+        yield (label, str(here), str(there), tolerance, verdict)
+
+
+def _tolerance(new: Quantity, reference: Quantity, values: Sequence[float]) -> tuple[str, bool | None]:
+    """Return the tolerance in words, and whether it holds; None if there is none."""
+    if reference.exact:
+        return "equal", new.value == reference.value
+    if not reference.judged:
+        return "", None
+    width = allowed(values)
+    if width is not None:
+        return f"at most {_number(width)} apart ({len(values)} seeds)", abs(new.value - reference.value) <= width
+    if new.low is None or new.high is None or reference.low is None or reference.high is None:
+        return "", None
+    return "intervals overlap", new.low <= reference.high and reference.low <= new.high
+
+
+def _quantities(tables: Path) -> Quantities:
+    return {**_training(tables), **_selfplay(tables), **_tournament(tables), **_truth(tables)}
+
+
+def _training(tables: Path) -> Quantities:
+    table = _read(tables / "training.csv", dict.fromkeys(LEARNED, float)).tail(LAST)
+    return {f"final {name}": Quantity(table[name].mean()) for name in LEARNED}
+
+
+def _selfplay(tables: Path) -> Quantities:
+    table = _read(tables / "selfplay.csv", dict.fromkeys(("games", "mean_plies"), float))
+    games, plies = table["games"].sum(), table["mean_plies"].tail(LAST).mean()
+    return {"self-play games": Quantity(games, exact=True), "final mean_plies": Quantity(plies)}
 
 
 def _costs(new: Path, reference: Path) -> Iterator[Row]:
@@ -136,36 +173,33 @@ def _costs(new: Path, reference: Path) -> Iterator[Row]:
         yield (f"mean {name}", _number(first[name].mean()), _number(second[name].mean()), "", INFORMATION)
 
 
-def _tournament(new: Path, reference: Path) -> Iterator[Row]:
-    """The headline, the last checkpoint against the first, then the score of every pairing."""
-    players = _read(reference / "ratings.csv", {"player": str, "iteration": object}).dropna(subset="iteration")
-    ordered = players.sort_values("iteration")["player"].tolist()
-    first, last = ordered[0], ordered[-1]
-    here, there = (_estimates(folder / "differences.csv", "difference", "low", "high") for folder in (new, reference))
-    yield _overlap("rating difference", (last, first), here, there)
-    here, there = (
-        _estimates(folder / "pairings.csv", "score", "score_low", "score_high") for folder in (new, reference)
-    )
-    for pair in there:
-        yield _overlap("match score", pair, here, there, judged=last in pair)
+def _tournament(tables: Path) -> Quantities:
+    """The headline, the last checkpoint against the first, then the score of every pairing.
+
+    Scores between checkpoints in the middle of learning tell how fast a run happened to learn: they are shown only.
+    """
+    ratings = _estimates(tables / "differences.csv", "difference", "low", "high")
+    players = {name for two in ratings for name in two if iteration_of(name) is not None}
+    last, first = max(players), min(players)  # their numbers have four digits
+    pair = last, first
+    found = {f"rating difference {' : '.join(pair)}": Quantity(*ratings[pair])} if pair in ratings else {}
+    scores = _estimates(tables / "pairings.csv", "score", "score_low", "score_high")
+    return found | {
+        f"match score {' : '.join(two)}": Quantity(*score, judged=last in two) for two, score in scores.items()
+    }
 
 
-def _truth(new: Path, reference: Path) -> Iterator[Row]:
+def _truth(tables: Path) -> Quantities:
     """The last checkpoint against exact truth, by search budget; large boards, never solved, have no such table."""
-    if not (reference / "truth.csv").is_file():
-        return
+    if not (tables / "truth.csv").is_file():
+        return {}
     shares = dict.fromkeys(("kept_share", "share_low", "share_high"), float)
-    columns = {"iteration": object, "source": str, "particles": int, **shares}
-    found: list[Estimates] = []
-    for folder in (new, reference):
-        table = _read(folder / "truth.csv", columns)
-        last = table[(table["iteration"] == table["iteration"].max()) & (table["source"] == "all")]
-        budgets = [("last checkpoint", f"{int(particles)} particles") for particles in last["particles"]]
-        rows = zip(*(last[name] for name in shares), strict=True)
-        found.append(dict(zip(budgets, rows, strict=True)))
-    here, there = found
-    for pair in there:
-        yield _overlap("exact result kept", pair, here, there)
+    table = _read(tables / "truth.csv", {"iteration": object, "source": str, "particles": int, **shares})
+    last = table[(table["iteration"] == table["iteration"].max()) & (table["source"] == "all")]
+    return {
+        f"exact result kept last checkpoint : {int(row.particles)} particles": Quantity(*row[list(shares)])
+        for _, row in last.iterrows()
+    }
 
 
 Estimates = dict[tuple[str, str], tuple[float, float, float]]  # of two players: value, low, high
@@ -178,28 +212,9 @@ def _estimates(path: Path, *columns: str) -> Estimates:
     return dict(zip(pairs, zip(value, low, high, strict=True), strict=True))
 
 
-def _overlap(name: str, pair: tuple[str, str], new: Estimates, reference: Estimates, judged: bool = True) -> Row:
-    tolerance, label = TOLERANCES[name], f"{name} {pair[0]} : {pair[1]}"
-    if pair not in new or pair not in reference:
-        found = (_interval(*estimates[pair]) if pair in estimates else "missing" for estimates in (new, reference))
-        return (label, next(found), next(found), "present", DIFFERS)
-    here, there = new[pair], reference[pair]
-    if not judged:
-        return (label, _interval(*here), _interval(*there), "", INFORMATION)
-    apart = max(here[1] - there[2], there[1] - here[2])  # negative where the intervals overlap
-    return (label, _interval(*here), _interval(*there), str(tolerance), OK if apart <= tolerance.width else DIFFERS)
-
-
 def _read(path: Path, columns: Mapping[str, type]) -> pd.DataFrame:
     """Return a table of the seed in whose folder it lies."""
     return read_written(path, columns, seed=int(path.parents[1].name.removeprefix("seed")))
-
-
-def _near(name: str, label: str, new: float, reference: float) -> Row:
-    tolerance = TOLERANCES[name]
-    allowed = tolerance.width * (abs(reference) if tolerance.kind == "relative" else 1)
-    verdict = OK if abs(new - reference) <= allowed else DIFFERS
-    return (label, _number(new), _number(reference), str(tolerance), verdict)
 
 
 def _bytes(new: Path, reference: Path) -> Iterator[Row]:
@@ -208,13 +223,36 @@ def _bytes(new: Path, reference: Path) -> Iterator[Row]:
         yield (f"bytes of {path.name}", here, there, "", SAME if here == there else OTHER)
 
 
+def _made_of_the_same(new: Path, reference: Path) -> Iterator[Row]:
+    """What was played and measured with networks of the same bytes must have the same bytes: evaluations have the same
+    bits on every processor with fused operations. Elsewhere it is only shown."""
+    checkpoints = sorted(reference.glob("checkpoints/*.safetensors"))
+    same = {path.stem for path in checkpoints if _digest(path) == _digest(new / "checkpoints" / path.name)}
+    numbers = [path.stem for path in checkpoints if path.stem.isdigit()]
+    positions = reference / "truth" / "positions.csv"
+    measured = (
+        [*reference.glob("truth/*/*.csv")] if _digest(positions) == _digest(new / "truth" / "positions.csv") else []
+    )
+    for path in sorted([*reference.glob("matches/iteration-*.csv"), *measured]):
+        name = path.relative_to(reference)
+        player = (path.stem if name.parts[0] == "matches" else name.parts[1]).removeprefix("iteration-")
+        needed = (
+            [player] if player not in numbers or name.parts[0] != "matches" else numbers[: numbers.index(player) + 1]
+        )
+        if same.issuperset(needed):
+            here, there = _digest(new / name), _digest(path)
+            yield (f"{name}, of the same networks", here, there, "same bytes", _same_or_not(here == there))
+
+
+def _same_or_not(same: bool) -> str:
+    if same:
+        return OK
+    return DIFFERS if choose().fused else OTHER
+
+
 def _digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()[:12] if path.is_file() else "missing"
 
 
 def _number(value: float) -> str:
     return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
-
-
-def _interval(value: float, low: float, high: float) -> str:
-    return f"{_number(value)} [{_number(low)}, {_number(high)}]"

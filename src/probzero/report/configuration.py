@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from probzero.arms import ARMS
 from probzero.config import Config
 from probzero.config.wording import allowed
-from probzero.games.registry import GAMES
+from probzero.games.registry import GAMES, listed
 from probzero.study import StudyFile, Variant
 
 BEGINNING = """\
@@ -65,7 +65,7 @@ def _described(title: str, model: type[BaseModel]) -> Iterator[str]:
 def _options() -> Iterator[tuple[str, str, str]]:
     for game, entry in GAMES.items():
         for option, values in entry.options.items():
-            yield f"`{game}`", f"`{option}`", ", ".join(map(str, values))
+            yield f"`{game}`", f"`{option}`", listed(values)
 
 
 def _arms() -> Iterator[tuple[str, ...]]:

@@ -108,6 +108,38 @@ def _certified(table: pd.DataFrame, iteration: int) -> Iterator[tuple[str, str]]
             yield f"{what}: {', '.join(budgets)}", ", ".join(counts)
 
 
+def _seeds(results: Path) -> str:
+    """The last network of every committed seed of the default scale, and the mean of each column."""
+    folder = results / "reference" / "laptop"
+    settings = files.read_json(folder / "config.json", config.KIND)
+    found = {seed: _last_network(folder / f"seed{seed}" / "tables", seed) for seed in settings["seeds"]}
+    table = pd.DataFrame(found.values())
+    means = [f"{mean:.1f}" for mean in table.mean()]
+    rows = [
+        (str(seed), *(f"{value:.1f}" if name.endswith("%") else f"{value:.0f}" for name, value in cells.items()))
+        for seed, cells in found.items()
+    ]
+    return _table(("seed", *table.columns), [*rows, ("mean", *means)])
+
+
+def _last_network(tables: Path, seed: int) -> dict[str, float]:
+    """Return what the last network of a seed keeps and is certified for, by the heads of `_seeds`."""
+    truth, proofs = (read_written(tables / f"{name}.csv", {}, seed=seed) for name in ("truth", "certificates"))
+    last = truth["iteration"].max()
+    kept = truth[(truth["iteration"] == last) & (truth["source"] == "all")].sort_values("particles")
+    cells = {f"{_agent(row.particles)}, %": 100 * row.kept_share for row in kept.itertuples()}
+    proofs = proofs[proofs["iteration"] == last].sort_values(["draws", "particles"])
+    for source, what in (("start", "as Black"), ("won", "openings")):
+        for row in proofs[proofs["source"] == source].itertuples():
+            drawn = ", keys" if row.draws else ""
+            cells[f"{what}, {_agent(row.particles)}{drawn}, of {row.agents}"] = row.certified
+    return cells
+
+
+def _agent(budget: int) -> str:
+    return "raw" if budget == RAW else str(budget)
+
+
 def _study(results: Path, roles: Collection[str]) -> str:
     """What the variants of these roles came to in the study."""
     study = _StudyTables.read(results / "reference" / "study")
@@ -149,6 +181,7 @@ def _settings(results: Path) -> str:
 
 TABLES: dict[str, Callable[[Path], str]] = {
     "expected": _expected,
+    "seeds": _seeds,
     "systems": lambda results: _study(results, [role for role in ROLES if role != ABLATION]),
     "study": lambda results: _study(results, ROLES),
     "settings": _settings,

@@ -9,16 +9,32 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from probzero import config, files, machine, study
+from probzero import config, files, machine, study, tournament
 from probzero.config import Config
 from probzero.errors import bad
 from probzero.report import manifest
 from probzero.study import Study
+from probzero.tournament import Tournaments
 
 OF_SEED = ("tables/*", "figures/*", "matches/*")
+OF_VERDICTS = (
+    "verdicts.*",
+    "outcomes.safetensors",
+    "picks.*",
+    "openings.*",
+)  # what studies together led to has no record of its own
 OF_STUDY = ("positions.csv", "tables/*", "figures/*")
-IF_THERE = ("paper.pdf", "cost.csv", "cost.md", "seed*/checkpoints/ceiling.safetensors", "published/*")
-CHECKPOINTS_OF_STUDY = 18_000_000  # bytes: see docs/files.md
+IF_THERE = (
+    "seed*/certificates/*.csv",
+    "paper.pdf",
+    "explore.html",
+    "cost.csv",
+    "cost.md",
+    "published/*",
+    "problems/*",
+)
+CEILINGS = "seed*/checkpoints/ceiling.safetensors"  # where a run trained its own; a given one is committed elsewhere
+CHECKPOINTS_OF_STUDY = 12_000_000  # bytes: see docs/files.md
 
 
 def keep(run: Path, target: Path) -> int:
@@ -47,25 +63,46 @@ def keep(run: Path, target: Path) -> int:
 
 def committed(run: Path) -> list[Path]:
     """Return the files to commit, relative to the run's folder."""
-    found = read_record(run / "config.json")
-    needed = _of_run(found) if isinstance(found, Config) else _of_study(found, run)
-    names = {name for pattern in ("config.json", "machine.json", *needed) for name in _matching(run, pattern)}
-    names |= {name for pattern in IF_THERE for name in _matching(run, pattern, needed=False)}
+    names = {name for pattern in ("machine.json", *_needed(run)) for name in _matching(run, pattern)}
+    trained = [] if _is_given_its_ceiling(run) else [CEILINGS]
+    names |= {name for pattern in (*IF_THERE, *trained) for name in _matching(run, pattern, needed=False)}
     return sorted(names)
 
 
-def read_record(path: Path) -> Config | Study:
-    """Return the settings of a run or a study from its record."""
+def _is_given_its_ceiling(run: Path) -> bool:
+    if not (run / "config.json").is_file():
+        return False
+    found = read_record(run / "config.json")
+    return isinstance(found, Config) and bool(found.truth.ceiling)
+
+
+def _needed(run: Path) -> Iterator[str]:
+    """Yield what must be there, by patterns of names."""
+    if not (run / "config.json").is_file() and (run / "verdicts.csv").is_file():
+        yield from OF_VERDICTS
+        return
+    yield "config.json"
+    found = read_record(run / "config.json")
+    if isinstance(found, Study):
+        yield from _of_study(found, run)
+    else:
+        yield from _of_run(found) if isinstance(found, Config) else _of_tournaments(found)
+
+
+def read_record(path: Path) -> Config | Study | Tournaments:
+    """Return the settings of a run, a study or tournaments from their record."""
     raw = files.read_json(path, config.KIND)
-    is_study = isinstance(raw, dict) and "variants" in raw
-    return study.parse(raw, str(path)) if is_study else config.parse(raw, str(path))
+    keys = raw if isinstance(raw, dict) else {}
+    parse = study.parse if "variants" in keys else tournament.parse if "tournaments" in keys else config.parse
+    return parse(raw, str(path))
 
 
 def _of_run(settings: Config) -> Iterator[str]:
     """Yield what every seed of a run must have left: one that lacks a checkpoint of the tournament is not finished."""
-    last = f"certificates/iteration-{settings.arena.checkpoints[-1]:04}.json.gz"
-    solvable = settings.game.entry.solvable(**settings.game.options)
-    measured = ("truth/**/*", "certificates/*.csv", last) if solvable else ()
+    entry, options = settings.game.entry, settings.game.options
+    measured: tuple[str, ...] = ("truth/**/*",) if entry.solvable(**options) else ()
+    if entry.certifiable(**options):
+        measured += ("certificates/*.csv", f"certificates/iteration-{settings.arena.checkpoints[-1]:04}.json.gz")
     for seed in settings.seeds:
         yield from (f"seed{seed}/{pattern}" for pattern in (*OF_SEED, *measured))
         yield from (f"seed{seed}/{_checkpoint(iteration)}" for iteration in settings.arena.checkpoints)
@@ -75,8 +112,19 @@ def _of_study(found: Study, run: Path) -> Iterator[str]:
     yield from OF_STUDY
     for seed in found.seeds:
         yield from (f"seed{seed}/tables/*", f"seed{seed}/matches/*")
-        yield from (f"{name}/seed{seed}/{kind}.csv" for name in found.variants for kind in ("measures", "costs"))
+        names = [name for name in found.variants if seed in found.seeds_of(name)]
+        yield from (f"{name}/seed{seed}/{kind}.csv" for name in names for kind in ("measures", "costs"))
     yield from _small_tournaments(found, run)
+
+
+def _of_tournaments(found: Tournaments) -> Iterator[str]:
+    """Yield games, tables and measurements; the networks are elsewhere, and made anew from there."""
+    for name in found.players:
+        yield from (f"{name}/tables/*", f"{name}/matches/*")
+    if found.measured:
+        yield from ("tables/*", "positions.csv")
+        for name in found.networks:
+            yield from (f"truth/{name}/*.csv", f"certificates/{name}.csv")
 
 
 def _small_tournaments(found: Study, run: Path) -> Iterator[str]:
@@ -84,7 +132,11 @@ def _small_tournaments(found: Study, run: Path) -> Iterator[str]:
     learners = {name: settings for name, settings in found.variants.items() if found.learns(name)}
     room = CHECKPOINTS_OF_STUDY
     for seed in found.seeds:
-        names = [f"{name}/seed{seed}/{_checkpoint(part.training.iterations)}" for name, part in learners.items()]
+        names = [
+            f"{name}/seed{seed}/{_checkpoint(part.training.iterations)}"
+            for name, part in learners.items()
+            if seed in part.seeds
+        ]
         room -= sum((run / path).stat().st_size for name in names for path in _matching(run, name))
         if room < 0:
             return

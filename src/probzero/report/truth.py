@@ -27,14 +27,20 @@ HEADS = (("value", style.BLUE, "o"), ("reward", style.VERMILION, "s"))
 COLOURS = (style.ORANGE, style.BLUE, style.GREEN, style.PURPLE, style.VERMILION)
 
 
-def truth_tables(files: Mapping[str, Sequence[Path]], selfplay: pd.DataFrame, **wanted: Any) -> dict[str, pd.DataFrame]:
-    """Return all tables by name, from the files of every network (kept, calibration, perfect) and of blunders."""
+def truth_tables(
+    files: Mapping[str, Sequence[Path]], selfplay: pd.DataFrame, by_phase: bool = False, **wanted: Any
+) -> dict[str, pd.DataFrame]:
+    """Return all tables by name, from the files of every network (kept, calibration, perfect), blunders, certificates.
+
+    There are none of those for a game that chance sets up. `by_phase` asks for the wins that were delivered, phase by
+    phase: in a game with tables the phases are these."""
     kept, calibration = (
         collect(files[kind], columns, kind, **wanted)
         for kind, columns in (("kept", KEPT), ("calibration", CALIBRATION))
     )
-    perfect = collect(files["perfect"], PERFECT, "perfect", may_be_empty=True, **wanted)  # no opening may be won
-    certificates = read_certificates(files["certificates"], **wanted)
+    columns = {**PERFECT, "phase": int} if by_phase else PERFECT
+    perfect = collect(files["perfect"], columns, "perfect", may_be_empty=True, **wanted)  # no opening may be won
+    certified = files["certificates"]
     summary = kept_summary(kept, selfplay, [])
     learned = summary[(summary["source"] == ALL) & (summary["player"] != CEILING)]
     return {
@@ -45,7 +51,8 @@ def truth_tables(files: Mapping[str, Sequence[Path]], selfplay: pd.DataFrame, **
         "reliability": reliability(calibration, f"iteration-{kept['iteration'].max():04}"),
         "perfect": perfect_summary(perfect),
         "blunders": collect_blunders(files["blunders"], **wanted),
-        "certificates": certificate_summary(certificates),
+        **({"certificates": certificate_summary(read_certificates(certified, **wanted))} if certified else {}),
+        **({"delivered": delivered(perfect)} if by_phase else {}),
     }
 
 
@@ -106,10 +113,19 @@ def reliability(calibration: pd.DataFrame, player: str) -> pd.DataFrame:
 
 def perfect_summary(games: pd.DataFrame) -> pd.DataFrame:
     """Return how many won positions each player won against the perfect player, from the start and from openings."""
-    table = games.assign(
-        begins=np.where(games["opening"] < 0, "start", "openings"), won=games["result"] > 0, drawn=games["result"] == 0
-    )
-    groups = table.groupby(["player", "iteration", "begins"], dropna=False, sort=False)
+    begins = np.where(games["opening"] < 0, "start", "openings")
+    return _won(games.assign(begins=begins), ["player", "iteration", "begins"])
+
+
+def delivered(games: pd.DataFrame) -> pd.DataFrame:
+    """Return the same from openings alone, by the phase in which the games began."""
+    return _won(games[games["opening"] >= 0], ["player", "iteration", "phase"])
+
+
+def _won(games: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Return games, won and drawn ones by these columns, and the share of won ones with Wilson's 95 % interval."""
+    table = games.assign(won=games["result"] > 0, drawn=games["result"] == 0)
+    groups = table.groupby(by, dropna=False, sort=False)
     summary = groups.agg(games=("won", "size"), won=("won", "sum"), drawn=("drawn", "sum")).reset_index()
     summary["won_share"] = summary["won"] / summary["games"]
     summary["share_low"], summary["share_high"] = wilson(summary["won_share"], summary["games"], NORMAL)
@@ -147,13 +163,14 @@ def plot_errors(errors: pd.DataFrame, path: Path, made: Origin, phase: str = "Ph
     ceiling = table[(table["player"] == CEILING) & (table["particles"] == 0)]
     with style.figure(style.SINGLE, 2.9) as (drawn, (axes,)):
         for (particles, rows), colour in zip(last.groupby("particles"), COLOURS, strict=False):
-            band = _lost_by_band(rows)
+            band = _lost_by_band(rows, _phases_per_band(table))
             name = "Raw policy" if particles == 0 else f"{particles} particles"
             axes.fill_between(band["phase"], band["low"], band["high"], color=colour, alpha=style.BAND, linewidth=0)
             axes.plot(band["phase"], band["lost"], color=colour, marker="o", label=name, clip_on=False)
-        band = _lost_by_band(ceiling)
+        band = _lost_by_band(ceiling, _phases_per_band(table))
         axes.plot(band["phase"], band["lost"], color=style.GREY, linestyle=":", label="Exact labels, raw")
-        axes.set_xlabel(f"{phase} (middle of bands of {PHASES_PER_BAND})")
+        width = _phases_per_band(table)
+        axes.set_xlabel(phase if width == 1 else f"{phase} (middle of bands of {width})")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_ylabel("Exact result lost (%)")
         axes.set_ylim(bottom=0)
@@ -161,13 +178,17 @@ def plot_errors(errors: pd.DataFrame, path: Path, made: Origin, phase: str = "Ph
         style.save(drawn, path, made)
 
 
-def _lost_by_band(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the percentage of lost results and its 95 % interval for bands of phases."""
-    band = rows["phase"] // PHASES_PER_BAND * PHASES_PER_BAND
+def _phases_per_band(rows: pd.DataFrame) -> int:
+    return 1 if rows["phase"].nunique() <= PHASES_PER_BAND else PHASES_PER_BAND
+
+
+def _lost_by_band(rows: pd.DataFrame, width: int) -> pd.DataFrame:
+    """Return the percentage of lost results and its 95 % interval for bands of so many phases."""
+    band = rows["phase"] // width * width
     sums = rows.groupby(band)[["positions", "kept"]].sum()
     lost = 1 - sums["kept"] / sums["positions"]
     low, high = wilson(lost, sums["positions"], NORMAL)
-    middle = sums.index.to_numpy() + (PHASES_PER_BAND - 1) / 2
+    middle = sums.index.to_numpy() + (width - 1) / 2
     return (100 * pd.DataFrame({"lost": lost, "low": low, "high": high})).assign(phase=middle)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import sys
 from contextlib import suppress
 from math import prod
 from typing import NamedTuple
@@ -11,6 +12,8 @@ import numpy as np
 
 LARGE = 1 << 20  # bytes from which on an array has memory of its own
 HUGE = 1 << 22  # and from which on in pages of 2 MiB, where Linux has them
+# Linux refuses a mapping larger than all memory unless it is told that little of it is used. Python has no name for it.
+NO_RESERVE = 0x4000 if sys.platform == "linux" else 0
 
 
 def paged_zeros(*shape: int, dtype: str = "float32") -> np.ndarray:
@@ -22,7 +25,7 @@ def paged_zeros(*shape: int, dtype: str = "float32") -> np.ndarray:
     numbers = np.dtype(dtype)
     if prod(shape) * numbers.itemsize < LARGE:
         return np.zeros(shape, numbers)
-    memory = mmap.mmap(-1, prod(shape) * numbers.itemsize, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    memory = mmap.mmap(-1, prod(shape) * numbers.itemsize, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NO_RESERVE)
     if len(memory) >= HUGE and hasattr(mmap, "MADV_HUGEPAGE"):
         with suppress(OSError):  # a system without them
             memory.madvise(mmap.MADV_HUGEPAGE)
@@ -70,3 +73,6 @@ class Scoring(NamedTuple):
     logarithmic: bool  # c grows
     minmax: bool  # Q is scaled
     untried_first: bool
+    untried_parent: bool  # an untried move has its node's Q
+    reduction: float  # less this
+    virtual_loss: int  # of a simulation on its way

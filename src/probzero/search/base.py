@@ -6,12 +6,13 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from probzero.config import Search
-from probzero.kinds import Array, cast, count_up, like, plain, space
+from probzero.kinds import Array, cast, count_up, like, plain, space, tally
 from probzero.network.evaluation import Evaluation
 from probzero.random_keys import key, uniform
 from probzero.search.evaluation import Evaluate
 from probzero.search.graph import Graph
 from probzero.search.move_choice import TINY, Moves
+from probzero.search.outlook import Outlook
 
 if TYPE_CHECKING:
     from probzero.search.backends.base import Leaves
@@ -22,6 +23,8 @@ SIMULATIONS_PER_LEAF = 4  # when leaves are counted: simulations that end in kno
 class GraphSearch(ABC):
     """Searches the games of one graph. No Python loop goes over nodes, particles or games."""
 
+    CONTINUES = True  # whether two searches of a position, one after another, are one with both budgets
+
     def __init__(self, graph: Graph, evaluate: Evaluate, settings: Search) -> None:
         self.graph = graph
         self.evaluate = evaluate
@@ -30,16 +33,26 @@ class GraphSearch(ABC):
         self.spent = graph.backend.zeros(graph.games, dtype="int64")  # [G] those of a move, if counted
 
     @abstractmethod
-    def simulate(self, roots: Array, particles: Array, salt: int) -> None:
-        """One simulation batch: particles [n] from the open roots [n] down, evaluation of the leaves, backup."""
+    def simulate(self, roots: Array, particles: Array, most: int, salt: int) -> None:
+        """One simulation batch: particles [n] from roots [n] down, evaluation of the leaves, backup.
+
+        No root has more than `most` particles; one that is closed has none."""
 
     @abstractmethod
     def moves(self, games: Array) -> Moves:
         """Return what the search says of the moves at the roots of games [n]."""
 
+    def lesson(self, games: Array, moves: Moves) -> Moves:
+        """Return the moves at the roots of games [n] as they are to be learned: with the weights that it plays by."""
+        return moves
+
     @abstractmethod
     def value(self, games: Array) -> Array:
         """Return chance of a win − chance of a loss [n] for the player to move at the roots of games [n]."""
+
+    @abstractmethod
+    def outlook(self, games: Array) -> Outlook:
+        """Return what was found at the evaluated roots of games [n], move by move."""
 
     def start(self, games: Array, states: Array) -> None:
         """Make states [n, W] the roots of games [n] and evaluate them."""
@@ -49,6 +62,7 @@ class GraphSearch(ABC):
     def evaluate_roots(self, games: Array) -> None:
         roots = self.graph.root[games]
         self._evaluate(roots[~self.graph.evaluated[roots]])
+        self.graph.table.settle()
 
     def advance(self, games: Array, action: Array) -> None:
         """Play a legal action [n] in each of games [n]: the child becomes the root, its graph is kept if so set."""
@@ -80,19 +94,21 @@ class GraphSearch(ABC):
         self.spent[games] = 0
         self.evaluate_roots(games)
         leaves = self.settings.budget == "leaves"
-        roots, sent = self.graph.root[games], space(games).full_like(games, particles)
-        for batch in range(batches * SIMULATIONS_PER_LEAF if leaves else batches):
-            closed = self.graph.closed[roots]
-            if closed.any():
-                roots, sent, games = roots[~closed], sent[~closed], games[~closed]  # nothing is left to explore there
+        roots = self.graph.root[games]
+        for batch in range(self.most_batches(batches * SIMULATIONS_PER_LEAF if leaves else batches)):
+            sent = particles * ~self.graph.closed[roots]  # where that is so, nothing is left to explore
             if leaves:
                 left = particles * batches - self.spent[games]
                 going = (left > 0) | (batch == 0)  # one simulation at least
-                roots, games = roots[going], games[going]
-                sent = left[going].clip(1, particles)
-            if not len(roots):
-                return
-            self.simulate(roots, sent, key("split", step, batch))
+                sent = space(left).minimum(sent, left.clip(min=1)) * going
+            if not self.graph.backend.goes_on(self.graph, sent):
+                break
+            self.simulate(roots, sent, particles, key("split", step, batch))
+        self.graph.table.settle()
+
+    def most_batches(self, batches: int) -> int:
+        """Return after how many batches a search ends at the latest."""
+        return batches
 
     def _evaluate(self, nodes: Array) -> None:
         """Give distinct new nodes [n] their values: the true outcome at terminals, an estimate elsewhere."""
@@ -105,7 +121,7 @@ class GraphSearch(ABC):
             return
         self.leaf_evaluations += count
         if self.settings.budget == "leaves":
-            self.spent += space(leaves.nodes).bincount(graph.game(leaves.nodes), minlength=graph.games)
+            tally(self.spent, graph.game(leaves.nodes))
         graph.backend.expand(graph, leaves, self.estimate(leaves))
         if not graph.transpositions:
             graph.scopes += leaves.total  # one for each child

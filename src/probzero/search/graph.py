@@ -50,7 +50,7 @@ class Graph:
     def __init__(self, backend: Backend, games: int, capacity: int, setting: str, transpositions: bool = True) -> None:
         """`setting` is the one that bounds the capacity, for the error."""
         game, device = backend.game, backend.device
-        edges = game.most_moves * capacity + 1
+        edges = backend.edges_per_node * capacity + 1
         self.backend, self.rules, self.device = backend, game, device
         self.transpositions = transpositions
         self.games = games
@@ -76,9 +76,10 @@ class Graph:
         self.edges = 1
         self.root = backend.zeros(games, dtype="int64")  # [G]
         self.game_key = backend.zeros(games, dtype="int64")  # [G] root of the game's randomness
+        self.most_moves = game.most_moves
         self._slots = count_up(self.root, game.most_moves)
-        self.scratch = backend.zeros(capacity, dtype="int64")  # [M] of use within one call only
-        self.rank_heads = backend.zeros(game.ranks, dtype="int64") - 1  # [ranks] −1 between calls
+        self.scratch = backend.zeros(capacity, dtype="int64")  # [M] of use within one batch only
+        self.rank_heads = backend.zeros(games, game.ranks, dtype="int64") - 1  # [G, ranks] −1 between calls
 
     @cached_property
     def arrays(self) -> GraphArrays:
@@ -96,6 +97,7 @@ class Graph:
 
     @property
     def nodes(self) -> int:
+        self.table.settle()
         return self.table.count
 
     def enter_roots(self, states: Array, games: Array) -> None:
@@ -115,8 +117,8 @@ class Graph:
         `salt` [n] tells nodes apart for the random draws, which must not depend on what other games are in flight."""
         join = space(states).concatenate
         hashes = self.backend.hash_rows(join([states, salt[:, None]], axis=1))
-        nodes, added = self.table.insert(join([states, scope[:, None]], axis=1), hashes)
-        self.key[nodes[added]] = hashes[added]
+        nodes = self.table.enter(join([states, scope[:, None]], axis=1), hashes)
+        self.key[nodes] = hashes  # the same for one that is there: scope and salt go together
         return nodes
 
     def edges_of(self, nodes: Array) -> Edges:

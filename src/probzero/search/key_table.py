@@ -10,28 +10,29 @@ from probzero.kinds import Array
 if TYPE_CHECKING:
     from probzero.search.backends.base import Backend
 
-EMPTY = 0  # a free slot; that of entry k holds k + 1 and the upper bits of its key's hash
-ENTRY_BITS = 32  # the lower ones of a slot
 FIRST_SLOTS = 1 << 14
 
 
 class KeyTable:
-    """Open addressing with linear probing over arrays; entry k's key is `keys[k]`.
+    """Open addressing with linear probing over arrays (`kernels/place`); entry k's key is `keys[k]`.
 
     Entries are numbered in order of first appearance, so arrays indexed by entry can live beside the table. There are
     only as many slots as the entries need: memory that is touched for the first time costs more than looking up a key.
-    The upper bits of a hash say where its search begins, so that slots move in order when their number grows.
+    The upper bits of a hash say where its search begins, so that slots move in order when their number grows. A device
+    that the host would have to ask how many there are has all slots from the beginning.
     """
 
     def __init__(self, backend: Backend, capacity: int, width: int, setting: str) -> None:
         self.backend = backend
         self.capacity = capacity
         self.setting = setting  # that bounds the table, for the error
-        self.count = 0
+        self.count = 0  # of entries, as far as the host knows
+        self.used = backend.zeros(1, dtype="int64")  # [1] the same as a device counts them
         self.keys = backend.zeros(capacity, width, dtype="int64")  # [capacity, width]
-        self.slots = self._free_slots(min(2 * capacity, FIRST_SLOTS))
+        self.slots = self._free_slots(FIRST_SLOTS)
 
     def _free_slots(self, least: int) -> Array:
+        least = min(2 * self.capacity, least) if self.backend.grows_tables else 2 * self.capacity
         return self.backend.zeros(1 << max(4, (least - 1).bit_length()), dtype="int64")
 
     def insert(self, keys: Array, hashes: Array) -> tuple[Array, Array]:
@@ -40,6 +41,15 @@ class KeyTable:
         Returns the entries [n] and the rows [k] that were added, one for each distinct new key, in entry order."""
         self.make_room(len(keys))
         return self.backend.insert(self, keys, hashes)
+
+    def enter(self, keys: Array, hashes: Array) -> Array:
+        """Return the entries [n] alone, which no host need wait for; see `settle`."""
+        self.make_room(len(keys))
+        return self.backend.enter(self, keys, hashes)
+
+    def settle(self) -> None:
+        """Bring `count` up to date, where it is a device that counts."""
+        self.backend.settle(self)
 
     def make_room(self, count: int) -> None:
         """Have so many slots that at most half of them are taken after `count` further entries."""
@@ -50,12 +60,11 @@ class KeyTable:
 
     def clear(self) -> None:
         self.count = 0
-        self.slots = self._free_slots(min(2 * self.capacity, FIRST_SLOTS))
+        self.used[:] = 0
+        self.slots = self._free_slots(FIRST_SLOTS)
 
-    def reserve(self, count: int) -> int:
-        """Take the next `count` entries; return the first of them."""
-        first = self.count
-        if first + count > self.capacity:
-            raise bad("memory", self.setting, f"at most {self.capacity} positions", f"{first + count} needed")
-        self.count = first + count
-        return first
+    def reach(self, count: int) -> None:
+        """Have so many entries from now on, if there is room for them."""
+        if count > self.capacity:
+            raise bad("memory", self.setting, f"at most {self.capacity} positions", f"{count} needed")
+        self.count = count

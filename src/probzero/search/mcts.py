@@ -1,24 +1,29 @@
 """Monte Carlo tree search over a batch of games: AlphaZero's PUCT, and UCB1.
 
-Every simulation goes down one path of every game at once, to leaves that are evaluated in one network call for all
-games, and their values come back up with alternating sign. The graph is the particle search's; only the edges' sums of
-results are added. Simulations of one game follow one another, as AlphaZero's do without virtual loss.
+Every simulation goes down one path of a game, to a leaf; leaves are evaluated in one network call for all games, and
+their values come back up with alternating sign. The graph is the particle search's; only the edges' sums of results are
+added. Simulations of one game follow one another or, with virtual loss, a batch of them goes down at once: those on
+their way count as lost, so that the next ones turn elsewhere, until their results take the losses' place.
 """
 
 from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from probzero import wdl
 from probzero.config import Search
-from probzero.kinds import Array, cast, plain
+from probzero.kinds import Array, cast, plain, repeat
 from probzero.search.arrays import ResultArrays, Scoring
 from probzero.search.base import GraphSearch
 from probzero.search.evaluation import Evaluate
 from probzero.search.graph import Graph
 from probzero.search.move_choice import Moves
+from probzero.search.outlook import Outlook
+
+if TYPE_CHECKING:
+    from probzero.search.backends.base import Paths
 
 
 class MctsSearch(GraphSearch):
@@ -47,19 +52,26 @@ class MctsSearch(GraphSearch):
             logarithmic=settings.exploration_growth == "logarithmic",
             minmax=settings.q_scale == "minmax",
             untried_first=settings.unvisited == "first",
+            untried_parent=settings.unvisited == "parent",
+            reduction=float(settings.first_play_reduction),
+            virtual_loss=settings.virtual_loss,
         )
 
     def run(self, games: Array, particles: int, batches: int, step: int) -> None:
-        """Search games [n] with particles × batches simulations, one after another."""
+        """Search games [n] with particles × batches simulations, one after another without virtual loss."""
         self.low[games], self.high[games] = math.inf, -math.inf
-        super().run(games, 1, particles * batches, step)
+        together = particles if self.settings.virtual_loss else 1
+        super().run(games, together, particles * batches // together, step)
 
-    def simulate(self, roots: Array, particles: Array, salt: int) -> None:
-        backend = self.graph.backend
-        paths = backend.select(self, roots)
-        self._evaluate(paths.leaves[~self.graph.evaluated[paths.leaves]])
-        result = cast(wdl.expectation(self.graph.search[paths.leaves, Graph.VALUE]), "float64")
-        backend.add_results(self, paths, result)
+    def simulate(self, roots: Array, particles: Array, most: int, salt: int) -> None:
+        self._settle(self.graph.backend.select(self, repeat(roots, particles)))
+
+    def _settle(self, paths: Paths) -> None:
+        """Evaluate the leaves of paths, several of which may end in one, and carry their results up."""
+        graph = self.graph
+        self._evaluate(graph.distinct(paths.leaves[~graph.evaluated[paths.leaves]]))
+        result = cast(wdl.expectation(graph.search[paths.leaves, Graph.VALUE]), "float64")
+        graph.backend.add_results(self, paths, result)
 
     def moves(self, games: Array) -> Moves:
         """Return the roots' moves, weighted by visits."""
@@ -72,6 +84,18 @@ class MctsSearch(GraphSearch):
         edges = self.graph.edges_of(self.graph.root[games])
         visits = self.graph.edge_visits[edges.index].sum(1)
         return self.edge_value[edges.index].sum(1) / visits.clip(min=1)
+
+    def outlook(self, games: Array) -> Outlook:
+        edges = self.graph.edges_of(self.graph.root[games])
+        visits = self.graph.edge_visits[edges.index]
+        return Outlook(
+            action=cast(self.graph.edge_action[edges.index], "int64"),
+            real=edges.real,
+            tried=visits > 0,
+            visits=visits,
+            weight=cast(visits, "float64") / visits.sum(1, keepdims=True).clip(min=1),
+            value=self.edge_value[edges.index] / visits.clip(min=1),
+        )
 
 
 class PuctSearch(MctsSearch):

@@ -53,14 +53,21 @@ def train_ceiling(
     game: Game, config: Config, held_out: np.ndarray, seed_key: int, lookup: Lookup | None = None
 ) -> tuple[ProbZeroNet, dict[str, Any]]:
     """Train a new network on exact labels of random positions; none of the held-out states [m, words] is among them."""
-    settings, samples = config.training, config.truth.ceiling_samples
     states = without(game, from_random_play(game, config.truth.ceiling_per_stratum, seed_key), held_out)
-    data = exact_samples(game, states, settings.threads, lookup)
+    data = exact_samples(game, states, config.training.threads, lookup)
+    return train_on(data, game, config, config.truth.ceiling_samples, seed_key)
+
+
+def train_on(
+    data: Samples, game: Game, config: Config, draws: int, seed_key: int
+) -> tuple[ProbZeroNet, dict[str, Any]]:
+    """Train a new network with so many draws of these samples; return it and the metrics of the last round."""
+    settings = config.training
     model = build(game.shape, config.network, seed_key)
-    changes = {"iterations": ROUNDS, "samples": samples // ROUNDS, "visit_exponent": 1.0}
+    changes = {"iterations": ROUNDS, "samples": draws // ROUNDS, "visit_exponent": 1.0}
     schedule, device = settings.model_copy(update=changes), resolve_device(settings.device)
     state: OptimizerState = {}
     metrics: dict[str, Any] = {}
     for turn in range(1, ROUNDS + 1):
         state, metrics = train(model, state, [data], schedule, game, turn, key("ceiling", seed_key, turn), device)
-    return model, {**metrics, "positions": len(states), "samples": samples // ROUNDS * ROUNDS}
+    return model, {**metrics, "positions": len(data), "samples": draws // ROUNDS * ROUNDS}

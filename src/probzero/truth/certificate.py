@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from probzero.arena.players import raw_moves
 from probzero.config import Search
 from probzero.devices import on
 from probzero.errors import bad
@@ -22,7 +23,7 @@ from probzero.network.inference import Evaluator
 from probzero.search.build import SearchFactory
 from probzero.truth.best_response import FAR, Choose, Reach, distinct_rows
 from probzero.truth.labels import Solver
-from probzero.truth.measures import raw_moves, searched_moves
+from probzero.truth.measures import searched_moves
 
 KIND, FILE_KIND = "certificates", "certificate"
 FORMAT = 1  # of the file

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import cached_property
 from types import ModuleType
 from typing import Protocol
 
@@ -15,9 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from probzero.errors import bad
-from probzero.games.base import Game
+from probzero.games.base import NO_VALUE, Game
 
-ILLEGAL = -128  # stands in for the value of an action that is not legal
+ILLEGAL = NO_VALUE  # stands in for the value of an action that is not legal
 NODE_BUDGET = 1_000_000_000  # per position, when none is given: some two minutes, so that nothing runs for ever
 TABLE_BITS = 20  # 2^20 entries per thread, of 32 bytes for states of two words
 
@@ -26,7 +27,8 @@ TABLE_BITS = 20  # 2^20 entries per thread, of 32 bytes for states of two words
 class Labels:
     """Exact values of n positions and of their A actions; ILLEGAL marks actions that are not legal.
 
-    The two margins are None where only results were asked for. A finished game has no legal action, and its
+    The two margins are None where only results were asked for; in a game with tables
+    they say how soon it is won. A finished game has no legal action, and its
     value is the one on the board.
     """
 
@@ -56,7 +58,7 @@ class Workspace:
 
 
 class Solver:
-    """Labels positions of one game; its tables are kept from call to call.
+    """Labels positions of one game, by what the game knows itself, else by search; tables are kept from call to call.
 
     Labels are exact, so they depend on nothing but the position. How many nodes a position needs does depend on what
     the tables already hold, hence whether a scant `node_budget` (per position) suffices may differ with the number of
@@ -75,15 +77,22 @@ class Solver:
         self.game, self.lookup, self.node_budget = game, lookup, node_budget
         if threads < 1:
             raise bad("solver", "threads", "at least 1", threads)
-        self.loops = game.loops("probzero.truth.solver")
-        self.workspaces = [Workspace(game, self.loops, table_bits) for _ in range(threads)]
+        self.threads, self.table_bits = threads, table_bits
+
+    @cached_property
+    def loops(self) -> ModuleType:
+        return self.game.loops("probzero.truth.solver")
+
+    @cached_property
+    def workspaces(self) -> list[Workspace]:
+        return [Workspace(self.game, self.loops, self.table_bits) for _ in range(self.threads)]
 
     def label(self, states: ArrayLike, *, margins: bool = True) -> Labels:
         """Return the labels of states [n, words]; without `margins` only results, which may be ten times as fast."""
-        if margins and not self.game.has_margin:
+        if margins and not (self.game.has_margin or self.game.entry.has_tables):
             raise bad("solver", self.game.identity, "a game that is won by a margin", "margins asked of another")
         states = self._checked(states)
-        values = self.lookup.values(states) if self.lookup is not None else None
+        values = self.lookup.values(states) if self.lookup is not None else self.game.known(states)
         if values is None:
             values = self._values(states, self.loops.LARGEST if margins else 1)
         legal = values != ILLEGAL

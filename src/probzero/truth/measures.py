@@ -8,12 +8,14 @@ import numpy as np
 import pandas as pd
 
 from probzero import wdl
+from probzero.arena.players import raw_moves
 from probzero.config import Truth
 from probzero.devices import on
 from probzero.games.base import Game, list_moves
 from probzero.kinds import Array, count_up, pick, plain
 from probzero.network.inference import Evaluator
 from probzero.random_keys import key
+from probzero.search.base import GraphSearch
 from probzero.search.build import SearchFactory
 from probzero.search.move_choice import best
 from probzero.truth.positions import move_masks, states_of
@@ -22,26 +24,51 @@ RELIABILITY_BINS = 10
 SMALLEST = 1e-7  # log loss of a sure and wrong prediction is taken at this probability
 
 
-def raw_moves(evaluator: Evaluator, game: Game, states: Array) -> Array:
-    """Return the legal action [n] with the largest prior; the states lie where the evaluator computes."""
-    moves = list_moves(game.legal(states), game.most_moves)
-    prior = plain(evaluator(states, moves).prior)
-    return pick(plain(moves), prior.argmax(1, keepdims=True))[:, 0]
+def search_from(factory: SearchFactory, states: Array, seed: int) -> GraphSearch:
+    """Return a new search from states [n, words] whose draws are keyed by position and seed."""
+    return factory.start(states, np.array([key("truth", seed, *state) for state in states.tolist()], np.int64))
 
 
 def searched_moves(
     factory: SearchFactory, states: Array, particles: int, batches: Sequence[int], seed: int
 ) -> list[Array]:
-    """Return the actions [n] chosen after each number of batches (rising) of one search from every state [n, words]."""
-    keys = np.array([key("truth", seed, *state) for state in states.tolist()], np.int64)
-    search = factory.start(states, keys)
+    """Return the actions [n] chosen after each number of batches (rising) of one search from every state [n, words].
+
+    A search that plans its budget from the start begins anew for each."""
+    search = search_from(factory, states, seed)
     games = count_up(search.graph.root, len(states))
     chosen, done = [], 0
     for count in batches:
+        if done and not search.CONTINUES:
+            search, done = search_from(factory, states, seed), 0
         search.run(games, particles, count - done, done)
         chosen.append(best(search.moves(games)))
         done = count
     return chosen
+
+
+def kept_share(evaluator: Evaluator, game: Game, positions: pd.DataFrame) -> float:
+    """Return the share of decisive positions in which the raw policy keeps the exact result."""
+    decisive = positions[positions.decisive == 1]
+    states, keeping = states_of(game, decisive), move_masks(game, decisive.keeping)
+    action = plain(raw_moves(evaluator, game, on(states, evaluator.device)))
+    return float(pick(keeping, action[:, None])[:, 0].mean())
+
+
+def kept_by_orientation(evaluator: Evaluator, game: Game, positions: pd.DataFrame) -> pd.DataFrame:
+    """Count the moves of the raw policy that keep the exact result, with the board turned by each of its symmetries.
+
+    Columns: symmetry (0 is as the positions stand), positions, kept.
+    """
+    decisive = positions[positions.decisive == 1]
+    states, keeping = states_of(game, decisive), move_masks(game, decisive.keeping)
+    rows = []
+    for symmetry, actions in enumerate(game.symmetries.actions):
+        turned = game.turn(states, np.full(len(states), symmetry))
+        action = raw_moves(evaluator, game, on(turned, evaluator.device))
+        kept = pick(keeping, actions[action][:, None])[:, 0]  # the old action that fills the new one's place
+        rows.append({"symmetry": symmetry, "positions": len(states), "kept": int(kept.sum())})
+    return pd.DataFrame(rows)
 
 
 def kept_table(

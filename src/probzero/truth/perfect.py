@@ -16,7 +16,7 @@ from probzero.truth.labels import Lookup, Solver, best_moves, check_solvable
 
 
 class PerfectPlayer(Follower):
-    """Plays a move that keeps the exact margin, or the exact result in a game without margins.
+    """Plays a move that keeps the exact margin, or wins soonest and loses latest, or keeps the exact result.
 
     Equal ones are decided by the game's key. Needs a game that can be solved.
     """
@@ -29,7 +29,7 @@ class PerfectPlayer(Follower):
     def choose(self, games: Array, ply: int) -> Array:
         games = plain(games)
         distinct, which = np.unique(self.states[games], axis=0, return_inverse=True)
-        labels = self.solver.label(distinct, margins=self.game.has_margin)
+        labels = self.solver.label(distinct, margins=self.game.has_margin or self.game.entry.has_tables)
         good = best_moves(labels)[which]
         chance = uniform((self.keys[games] ^ key("perfect", ply))[:, None], np.arange(self.game.actions))
         return np.where(good, chance, -1.0).argmax(1)

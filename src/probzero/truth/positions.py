@@ -19,7 +19,7 @@ from probzero.games.base import Game
 from probzero.games.random_play import play_by_seed
 from probzero.games.records import replay
 from probzero.tables import read_table, refuse
-from probzero.truth.labels import ILLEGAL, Lookup, Solver, check_solvable, decisive, keeps_result
+from probzero.truth.labels import ILLEGAL, Labels, Lookup, Solver, check_solvable, decisive, keeps_result
 
 KIND = "evaluation set"
 COLUMNS = {
@@ -37,9 +37,11 @@ GAMES_PER_POSITION = 40  # random games played for each position wanted of a str
 
 
 def from_random_play(game: Game, per_stratum: int, seed: int) -> np.ndarray:
-    """Return states [n, words] of random games, at most `per_stratum` a phase, distinct up to symmetry."""
-    played = play_by_seed(game, GAMES_PER_POSITION * per_stratum, game.longest_game, seed)
-    return stratified(game, played.states.reshape(-1, game.words), per_stratum, seed)
+    """Return states [n, words] of random games, at most `per_stratum` a phase, distinct up to symmetry.
+
+    A game that chance sets up is not played on: the positions are those of the set-up."""
+    played = play_by_seed(game, GAMES_PER_POSITION * per_stratum, game.set_up or game.longest_game, seed)
+    return stratified(game, played.states[game.set_up :].reshape(-1, game.words), per_stratum, seed)
 
 
 def stratified(game: Game, states: np.ndarray, per_stratum: int, seed: int) -> np.ndarray:
@@ -56,7 +58,12 @@ def stratified(game: Game, states: np.ndarray, per_stratum: int, seed: int) -> n
 def labelled(game: Game, states: np.ndarray, source: str, threads: int, lookup: Lookup | None = None) -> pd.DataFrame:
     """Return states [n, words] with their exact results, one row each (`COLUMNS`), from the solver."""
     check_solvable(game)
-    labels = Solver(game, threads=threads, lookup=lookup).label(states, margins=False)
+    return as_table(game, source, Solver(game, threads=threads, lookup=lookup).label(states, margins=False))
+
+
+def as_table(game: Game, source: str, labels: Labels) -> pd.DataFrame:
+    """Return labelled states, one row each (`COLUMNS`)."""
+    states = labels.states
     legal, keeps = game.legal(states), keeps_result(labels)
     return pd.DataFrame(
         {

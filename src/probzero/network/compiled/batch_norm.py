@@ -6,7 +6,7 @@ With the mean m and the variance v of the n numbers of a channel, weight γ and 
     dγ = s · (Σ g·y − m · Σ g),   dβ = Σ g,
     a = γ · s,   b = −a · s · dγ / n,   c = −a · Σ g / n − b · m.
 
-Sums come from `training_passes` as float32 over a board; boards are added up in float64.
+Sums over boards come from `training_passes` in float32; they are added up in float64.
 """
 
 from __future__ import annotations
@@ -25,13 +25,12 @@ class Moments(NamedTuple):
 
 
 def normalise(
-    norm: torch.nn.BatchNorm1d, weight: np.ndarray, bias: np.ndarray, sums: np.ndarray, batch: int, squares: int
+    norm: torch.nn.BatchNorm1d, weight: np.ndarray, bias: np.ndarray, sums: np.ndarray, n: int
 ) -> tuple[np.ndarray, Moments]:
-    """Return scale and shift [2, 8, C] from sums [packs, 2, 8, C] of y and y²; renew the running statistics."""
+    """Return scale and shift [2, 8, C] from sums [2, C] of y and y² over n numbers; renew the running statistics."""
     assert norm.running_mean is not None and norm.running_var is not None and norm.num_batches_tracked is not None
     assert norm.momentum is not None
-    n = batch * squares
-    mean, mean_square = added_up(sums, batch) / n
+    mean, mean_square = sums / n
     variance = np.maximum(mean_square - mean * mean, 0.0)
     moments = Moments(mean, 1 / np.sqrt(variance + norm.eps))
     scale = weight * moments.inverse
@@ -42,21 +41,20 @@ def normalise(
 
 
 def denormalise(
-    weight: np.ndarray, moments: Moments, sums: np.ndarray, batch: int, squares: int
+    weight: np.ndarray, moments: Moments, sums: np.ndarray, n: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return a, b and c [3, 8, C] and the gradients of weight and bias [C] from sums of g and g · y."""
-    n, (total, product) = batch * squares, added_up(sums, batch)
+    """Return a, b and c [3, 8, C] and the gradients of weight and bias [C] from sums [2, C] of g and g · y."""
+    total, product = sums
     of_weight = (product - moments.mean * total) * moments.inverse
     a = weight * moments.inverse
     b = -a * moments.inverse * of_weight / n
     return per_row(a, b, -a * total / n - b * moments.mean), of_weight.astype(np.float32), total.astype(np.float32)
 
 
-def added_up(sums: np.ndarray, batch: int) -> np.ndarray:
-    """Return float64 [2, C]: sums [packs, 2, 8, C] over the positions of the batch; rows beyond it stay out."""
-    packs, count, _, channels = sums.shape
-    rows = sums.transpose(0, 2, 1, 3).reshape(packs * ROWS, count, channels)
-    return np.add.reduce(rows[:batch], axis=0, dtype=np.float64)
+def added_up(sums: np.ndarray, in_last: int) -> np.ndarray:
+    """Return float64 [2, C]: sums [packs, 2, 8, C] over the rows of all packs, so many of the last."""
+    sums[-1, :, in_last:] = 0
+    return np.add.reduce(np.add.reduce(sums, axis=0, dtype=np.float64), axis=1)
 
 
 def per_row(*channels: np.ndarray) -> np.ndarray:

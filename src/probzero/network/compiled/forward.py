@@ -57,7 +57,8 @@ class CompiledNet:
         steps.append(("output", judged, *output, self.outcomes))
         chosen, hidden_width = target or choose(), weights.config.policy_hidden
         trunk_code = Library.of(write_trunk, chosen, board, shape.planes, channels)
-        heads_code = Library.of(write_heads, chosen, squares, shape.actions, channels, hidden_width, *self.widths)
+        sizes = squares, shape.actions, channels, HEAD_CHANNELS, hidden_width
+        heads_code = Library.of(write_heads, chosen, *sizes, *self.widths)
         found = {**trunk_code.addresses, **heads_code.addresses}
         self._kept = steps, trunk_code, heads_code  # the table has their addresses alone
         self._table = np.array(
@@ -97,17 +98,17 @@ def write_trunk(module: ir.Module, target: Target, board: Board, planes: int, ch
 
 
 def write_heads(
-    module: ir.Module, target: Target, squares: int, actions: int, channels: int, hidden: int, *widths: int
+    module: ir.Module, target: Target, squares: int, actions: int, channels: int, each: int, hidden: int, *widths: int
 ) -> None:
-    """Write the functions of the heads, which are products alone."""
+    """Write the functions of the heads, which are products alone; `each` head has so many channels at a square."""
     outcomes = len(widths)
-    features = (1 + outcomes) * HEAD_CHANNELS
+    features = (1 + outcomes) * each
     write_product(
         module, target, "heads", points=squares, inputs=channels, outputs=features, bias=True, relu=True,
         w_point=0, w_term=0,
     )  # fmt: skip
-    # A head's features are its 32 channels at every square: the squares are terms.
-    ends: dict[str, Any] = {"terms": squares, "inputs": HEAD_CHANNELS, "bias": True, "a_point": HEAD_CHANNELS,
+    # A head's features are its channels at every square: the squares are terms.
+    ends: dict[str, Any] = {"terms": squares, "inputs": each, "bias": True, "a_point": each,
             "a_pack": squares * ROWS * features, "a_term": ROWS * features, "a_row": features}  # fmt: skip
     if hidden:
         write_product(module, target, "policy_hidden", points=1, outputs=hidden, relu=True, **ends)

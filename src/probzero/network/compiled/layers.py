@@ -14,6 +14,7 @@ The transforms are those of one axis, on the columns and then on the rows. Half 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -61,6 +62,10 @@ class Board(NamedTuple):
     @property
     def inputs(self) -> Map:
         return Map(axis(self.height).inputs, axis(self.width).inputs)
+
+    @property
+    def kernels(self) -> Map:
+        return Map(axis(self.height).kernels, axis(self.width).kernels)
 
     @property
     def outputs(self) -> Map:
@@ -167,10 +172,10 @@ class Lanes(NamedTuple):
 
 
 @contextmanager
-def each(writer: Writer, target: Target, channels: int, packs: ir.Value) -> Iterator[Lanes]:
+def each(writer: Writer, target: Target, channels: int, packs: ir.Value, rows: int = ROWS) -> Iterator[Lanes]:
     """Write a loop over all (row, channel) pairs of all packs."""
-    numbers = ROWS * channels
-    width = target.width if numbers % target.width == 0 else ROWS
+    numbers = rows * channels
+    width = math.gcd(numbers, target.width)  # which is a power of two
     with writer.loop(packs) as pack, writer.loop(numbers, width) as i:
         yield Lanes(writer, width, numbers, pack, i)
 

@@ -7,6 +7,7 @@ import hashlib
 import inspect
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from llvmlite import __version__ as version
 from llvmlite import ir
 
 from probzero import templates
+from probzero.errors import ProbZeroError
 from probzero.files import replacing
 from probzero.network import winograd
 from probzero.network.compiled import layers, target, writer
@@ -37,7 +39,8 @@ class Library:
         stored = _read(path)
         if stored is None:
             stored = compiled(write, parameters, target)
-            with replacing(path) as temporary:  # whole or not at all, however many processes do this
+            # Another process that keeps the same just now will do; if the disk is full, the next compiles again.
+            with suppress(ProbZeroError, OSError), replacing(path) as temporary:
                 temporary.write_bytes(_sealed(stored))
         functions, code = stored.split(b"\n", 1)
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target.machine())

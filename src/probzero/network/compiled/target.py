@@ -71,3 +71,9 @@ def choose() -> Target:
     if wanted and wanted not in known:
         raise bad("processor", VARIABLE, f"one of {', '.join(known)}, which this machine has", wanted)
     return known[wanted] if wanted else next(iter(known.values()))
+
+
+def said(target: Target) -> str:
+    """Return in words what the network is compiled for."""
+    slower = "" if target.fused else " vectors: slower than with AVX2 or NEON, and with last bits of its own"
+    return f"network compiled for {target.name}{slower}"

@@ -11,6 +11,11 @@ and backwards, with g = gradient before the ReLU and the batch norm's dy = a · 
     product    that · kernelsᵀ → values' gradient
     back       inputsᵀ · that (+ skip) where z > 0 → g of the layer before, and its sums
 
+and for the weights of a layer, taps [3, 3, inputs, outputs],
+
+    evaluate      taps → kernels
+    interpolate   kernels' gradient → taps' gradient
+
 Tensors are as in `layers`; what is per channel is […, 8, C].
 """
 
@@ -20,7 +25,8 @@ from llvmlite import ir
 
 from probzero.network.compiled.layers import ROWS, Board, each, write_pass, write_product
 from probzero.network.compiled.target import Target
-from probzero.network.compiled.writer import Writer
+from probzero.network.compiled.writer import LONG, Writer
+from probzero.network.winograd import TAPS
 
 
 def write_training(module: ir.Module, target: Target, board: Board, planes: int, channels: int) -> None:
@@ -39,6 +45,8 @@ def write_training(module: ir.Module, target: Target, board: Board, planes: int,
     write_spread(module, target, *shape)
     points = board.points[0] * board.points[1]
     for name, inputs in (("stem", planes), ("trunk", channels)):
+        write_kernels(module, target, f"evaluate_{name}", board, inputs, channels, back=False)
+        write_kernels(module, target, f"interpolate_{name}", board, inputs, channels, back=True)
         write_product(module, target, f"product_{name}", points=points, inputs=inputs, outputs=channels)
         before, after = ROWS * inputs, ROWS * channels  # numbers of a pack at one point
         write_product(
@@ -139,4 +147,19 @@ def write_spread(module: ir.Module, target: Target, board: Board, channels: int)
 
         places = lanes.grid(products, board.points)
         lanes.through(board.squares, read, after=board.outputs.transposed, places=places)
+    writer.end()
+
+
+def write_kernels(
+    module: ir.Module, target: Target, name: str, board: Board, inputs: int, outputs: int, *, back: bool
+) -> None:
+    """Write name(taps, kernels), or name(kernels, taps) of gradients: a board of 3×3 for each input and output."""
+    writer = Writer(module, name, "pp", target.fused)
+    given, found = writer.args
+    taps = TAPS, TAPS
+    before, after, matrices = (
+        (board.points, taps, board.kernels.transposed) if back else (taps, board.points, board.kernels)
+    )
+    with each(writer, target, outputs, LONG(1), rows=inputs) as lanes:
+        lanes.through(before, lanes.reader(given, before), after=matrices, places=lanes.grid(found, after))
     writer.end()

@@ -54,7 +54,7 @@ class Results:
 
     described: dict[str, Description]  # the variants, in the order in which they are shown, the reference first
     seeds: tuple[int, ...]
-    shares: dict[tuple[str, int, int], Shares]  # by variant, particles and iteration
+    shares: dict[tuple[str, int, int], Shares]  # by variant, particles and iteration; a row for each of its seeds
     work: pd.DataFrame  # before each checkpoint; one row per variant, iteration and seed, ordered by them
     costs: pd.DataFrame  # the same of what depends on the machine and the cache, with `seconds`, the sum of both times
     ratings: pd.DataFrame  # one row per player and seed, players in order: variants, then anchors
@@ -110,13 +110,14 @@ def read_results(
     players = list(dict.fromkeys([*variants, *rated["player"]]))
     table = table[table["positions"] > 0]
     _check_positions(table, next(iter(variants)))
-    _check_ratings(rated, players, found)
+    measured = {str(name): sorted(part["seed"].unique()) for name, part in table.groupby("variant")}
+    _check_ratings(rated, players, measured, found)
     work = _work(table)
     rank = rated["player"].map(players.index)
     return Results(
         described=variants,
         seeds=tuple(map(int, found)),
-        shares=_shares(table, len(found)),
+        shares=_shares(table),
         work=work,
         costs=_costs(spent, work),
         ratings=rated.assign(rank=rank).sort_values(["rank", "seed"], ignore_index=True).drop(columns="rank"),
@@ -159,34 +160,51 @@ def _ordered(measured: list[str], described: Mapping[str, Description]) -> dict[
     return {name: found for name, found in shown if name in measured}
 
 
-def _check_ratings(rated: pd.DataFrame, players: Iterable[str], seeds: list[int]) -> None:
+def _check_ratings(
+    rated: pd.DataFrame, players: Iterable[str], measured: Mapping[str, list[int]], every: list[int]
+) -> None:
+    """Refuse ratings that are not of the seeds that a variant was measured with; others play with all."""
     for name in players:
-        seen = sorted(rated.loc[rated["player"] == name, "seed"].unique())
+        seen, seeds = sorted(rated.loc[rated["player"] == name, "seed"].unique()), measured.get(name, every)
         if seen != seeds:
             raise bad("ratings", name, f"seeds {', '.join(map(str, seeds))}", ", ".join(map(str, seen)) or "none")
 
 
 def _check_positions(measures: pd.DataFrame, reference: str) -> None:
-    """Refuse shares that are not of the same positions: every variant, checkpoint and seed must have met all."""
-    met = measures.pivot_table("positions", CHECKPOINT, ["seed", "phase"], fill_value=0)
-    wanted, budgets = met.loc[[reference]], met.index.get_level_values("particles")
-    for particles in budgets.difference(wanted.index.get_level_values("particles")):
+    """Refuse shares that are not of the same positions: all last checkpoints must have met the same, all others too."""
+    budgets = measures["particles"].drop_duplicates()
+    for particles in sorted(set(budgets) - set(measures.loc[measures["variant"] == reference, "particles"])):
         raise bad("measures", f"{reference}, particles {particles}", "measured, like other variants", "nothing")
-    for row, column in np.argwhere((met != wanted.iloc[0]).to_numpy()):
-        seed, phase = met.columns[column]
-        where = f"{_where(met.index.to_frame().iloc[row], CHECKPOINT)}, seed {seed}"
-        expected = f"{wanted.iloc[0, column]:.0f} positions of phase {phase}, as of {reference}"
-        raise bad("measures", where, expected, f"{met.iloc[row, column]:.0f}")
+    last = measures["iteration"] == measures.groupby("variant")["iteration"].transform("max")
+    seeds = {name: part["seed"].unique() for name, part in measures.groupby("variant")}
+    for _, rows in measures.groupby(last):
+        met = {name: _met(part) for name, part in rows.groupby("variant")}
+        wanted = met[reference if reference in met else next(iter(met))].max().groupby("phase").max()
+        for name, found in met.items():
+            expected = np.tile(wanted, len(seeds[name]))
+            columns = pd.MultiIndex.from_product([sorted(seeds[name]), wanted.index], names=["seed", "phase"])
+            whole = found.reindex(columns=columns, fill_value=0)
+            for row, column in np.argwhere((whole != expected).to_numpy())[:1]:
+                (seed, phase), number = whole.columns[column], expected[column]
+                where = f"{_where(whole.index.to_frame().iloc[row], CHECKPOINT)}, seed {seed}"
+                shown = f"{number:.0f} positions of phase {phase}, as of {reference}"
+                raise bad("measures", where, shown, f"{whole.iloc[row, column]:.0f}")
     if budgets.max() == RAW:
         raise bad("measures", "particles", "a search budget too", "the raw policy alone")
 
 
-def _shares(measures: pd.DataFrame, count: int) -> dict[tuple[str, int, int], Shares]:
+def _met(measures: pd.DataFrame) -> pd.DataFrame:
+    """Return how many positions each checkpoint and budget met, by seed and phase; 0 where none."""
+    return measures.pivot_table("positions", CHECKPOINT, ["seed", "phase"], fill_value=0)
+
+
+def _shares(measures: pd.DataFrame) -> dict[tuple[str, int, int], Shares]:
     """Return the shares of each variant, particles and iteration in bands of phases; every seed has met every band."""
     banded = measures.assign(band=measures["phase"] // PHASES_PER_BAND)
     sums = banded.groupby([*CHECKPOINT, "seed", "band"])[["kept", "positions"]].sum()
     shares: dict[tuple[str, int, int], Shares] = {}
     for name, rows in sums.groupby(level=CHECKPOINT):
+        count = rows.index.get_level_values("seed").nunique()
         kept, positions = (rows[column].to_numpy().reshape(count, -1) for column in ("kept", "positions"))
         shares[cast(tuple[str, int, int], name)] = Shares(kept / positions, positions[0])
     return shares

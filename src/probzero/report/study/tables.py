@@ -48,7 +48,7 @@ def curves_table(found: Results) -> pd.DataFrame:
                     "particles": particles,
                     "leaf_evaluations": work["leaf_evaluations"].mean(),
                     **_share(found.shares[variant, particles, iteration]),
-                    "seeds": len(found.seeds),
+                    "seeds": len(work),
                 }
             )
     return pd.DataFrame(rows)
@@ -69,7 +69,7 @@ def final_table(found: Results) -> pd.DataFrame:
                 **_against(found, variant, "lead", statistics.difference(reference.totals, mine.totals)),
                 "seed_sd": between_seeds,
                 "position_sd": by_positions,
-                "seeds": len(found.seeds),
+                "seeds": len(mine.totals),
             }
         )
     return pd.DataFrame(rows)
@@ -90,7 +90,7 @@ def elo_table(found: Results) -> pd.DataFrame:
                 **_against(found, player, "rating", statistics.difference(rating, reference)),
                 "seed_sd": between_seeds,
                 "game_sd": by_games,
-                "seeds": len(found.seeds),
+                "seeds": len(rating),
             }
         )
     return pd.DataFrame(rows)
@@ -131,8 +131,9 @@ def efficiency_table(found: Results) -> pd.DataFrame:
 
 def costs_table(found: Results) -> pd.DataFrame:
     """Return what each checkpoint of a variant had cost, mean over seeds."""
-    means = found.costs.groupby(["variant", "iteration"])[[*COSTS, "seconds"]].mean()
-    return means.loc[list(found.described)].reset_index().assign(seeds=len(found.seeds))
+    groups = found.costs.groupby(["variant", "iteration"])
+    means = groups[[*COSTS, "seconds"]].mean().assign(seeds=groups.size())
+    return means.loc[list(found.described)].reset_index()
 
 
 def costs_to_reach_table(found: Results) -> pd.DataFrame:
@@ -157,7 +158,7 @@ def _reaching(found: Results, spent: pd.DataFrame, name: str) -> pd.DataFrame:
                     "particles": found.largest,
                     name: float(first.mean()) if len(first) else np.nan,
                     "seeds_reaching": len(first),
-                    "seeds": len(found.seeds),
+                    "seeds": reached.shape[1],
                 }
             )
     return pd.DataFrame(rows)

@@ -17,6 +17,7 @@ from probzero.search.backends.base import Descent, Leaves, Paths, lacks
 if TYPE_CHECKING:
     from probzero.network.evaluation import Evaluation
     from probzero.search.graph import Graph
+    from probzero.search.gumbel import GumbelSearch
     from probzero.search.key_table import KeyTable
     from probzero.search.mcts import MctsSearch
 
@@ -24,13 +25,17 @@ if TYPE_CHECKING:
 class CompiledBackend:
     """See `Backend`. Arrays are numpy's, or torch's if the search is given such: to the loops both are memory."""
 
+    grows_tables = True
+
     def __init__(self, game: Game, kind: Array | None = None) -> None:
         """`kind` is an array of the kind that the search goes over; numpy's by default."""
         self.game, self.device = game, CPU
+        self.edges_per_node = game.most_moves  # memory that is never touched costs nothing
         self.kind = np.empty(0) if kind is None else kind
         self._expansion = game.loops("probzero.search.loops.expansion")
-        self._hashing, self._splitting, self._closing, self._paths = (
-            templates.load(f"probzero.search.loops.{name}") for name in ("hashing", "splitting", "closing", "paths")
+        self._hashing, self._splitting, self._closing, self._paths, self._gumbel = (
+            templates.load(f"probzero.search.loops.{name}")
+            for name in ("hashing", "splitting", "closing", "paths", "gumbel")
         )
         self._winner_prob, self._backup = (
             templates.load(f"probzero.kernels.{name}.compiled") for name in ("winner_prob", "backup")
@@ -52,8 +57,17 @@ class CompiledBackend:
         entries, added = np.empty((2, len(hashes)), np.int64)
         given = (plain(array) for array in (keys, hashes, table.slots, table.keys))
         count, fresh = self._hashing.insert(*given, table.count, entries, added)
-        table.reserve(count - table.count)
+        table.reach(count)
         return like(entries, keys), like(added[:fresh], keys)
+
+    def enter(self, table: KeyTable, keys: Array, hashes: Array) -> Array:
+        return self.insert(table, keys, hashes)[0]
+
+    def settle(self, table: KeyTable) -> None:
+        """The host counts."""
+
+    def goes_on(self, graph: Graph, particles: Array) -> bool:
+        return bool(particles.any())
 
     def move_slots(self, taken: Array, slots: Array) -> None:
         self._hashing.move_slots(plain(taken), plain(slots))
@@ -79,16 +93,16 @@ class CompiledBackend:
             graph.arrays, *map(plain, given), graph.edges, graph.transpositions, graph.scopes, graph.nodes, children,
             scratch,
         )  # fmt: skip
-        graph.table.reserve(nodes - graph.nodes)
+        graph.table.reach(nodes)
 
-    def descend(self, graph: Graph, roots: Array, particles: Array, splitting: str, salt: int) -> Descent:
+    def descend(self, graph: Graph, roots: Array, particles: Array, most: int, splitting: str, salt: int) -> Descent:
         known = self._splitting.SPLITTERS
         if splitting not in known:
             raise lacks("compiled", "search.splitting", known, splitting)
         particle_loops = templates.load("probzero.search.loops.particles", splitting, divide=known[splitting])
-        most = int(particles.sum())
-        touched = np.empty(most * (self.game.longest_game + 1), np.int64)
-        leaves = np.empty(most, np.int64)
+        room = len(roots) * most
+        touched = np.empty(room * (self.game.longest_game + 1), np.int64)
+        leaves = np.empty(room, np.int64)
         split, found = particle_loops.descend(
             graph.arrays, plain(roots), plain(particles), salt, self.game.most_moves, touched, leaves
         )
@@ -100,6 +114,9 @@ class CompiledBackend:
             found = self._closing.close(arrays, touched, most_moves)
             if found:
                 self._backup.backup(arrays, arrays.scratch[:found], exponent, most_moves)
+
+    def renew(self, graph: Graph, nodes: Array, temperature: float) -> None:
+        self.backup(graph, nodes, temperature)
 
     def winner_prob(self, values: Array, mask: Array, temperature: float) -> Array:
         weights = np.empty(tuple(mask.shape), np.float32)
@@ -116,7 +133,29 @@ class CompiledBackend:
 
     def add_results(self, search: MctsSearch, paths: Paths, result: Array) -> None:
         given = (plain(array) for array in (paths.roots, paths.games, paths.edges, result))
-        self._paths.add_results(search.graph.arrays, search.arrays, *given)
+        self._paths.add_results(search.graph.arrays, search.arrays, search.scoring.virtual_loss, *given)
+
+    def select_improved(self, search: GumbelSearch, roots: Array, most: Array) -> Paths:
+        games = search.graph.game(roots)
+        rows = int(most.clip(max=self.game.most_moves).sum())
+        path = np.zeros((rows, self.game.longest_game + 1), np.int64)
+        leaves, source = np.empty((2, rows), np.int64)
+        given = (plain(array) for array in (roots, games, most))
+        taken = self._gumbel.select(
+            search.graph.arrays, search.arrays, search.root_arrays, search.rule, search.stage, *given, path, leaves,
+            source,
+        )  # fmt: skip
+        source = like(source[:taken], roots)
+        return Paths(roots[source], games[source], like(path[:taken], roots), like(leaves[:taken], roots))
+
+    def improve(self, search: GumbelSearch, roots: Array) -> tuple[Array, Array]:
+        games, widest = search.graph.game(roots), int(search.graph.edge_count[roots].max()) if len(roots) else 0
+        best, policy = np.zeros((2, len(roots), widest))
+        given = (plain(array) for array in (roots, games))
+        self._gumbel.improve(
+            search.graph.arrays, search.arrays, search.root_arrays, search.rule, *given, best, policy
+        )  # fmt: skip
+        return like(best, roots), like(policy, roots)
 
     def playouts(self, states: Array, keys: Array) -> Array:
         results = np.empty(len(keys), np.int64)

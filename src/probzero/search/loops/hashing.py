@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-EMPTY, ENTRY_BITS = 0, 32  # those of `search.key_table`
-ENTRY, HASH = (1 << ENTRY_BITS) - 1, (1 << 63) - (1 << ENTRY_BITS)  # the parts of a slot
+EMPTY, ENTRY_BITS = 0, 32  # those of `kernels.place.slots`
+ENTRY, HASH = (1 << ENTRY_BITS) - 1, (1 << 63) - (1 << ENTRY_BITS)
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 FIRST = np.uint64(0xBF58476D1CE4E5B9)
 SECOND = np.uint64(0x94D049BB133111EB)

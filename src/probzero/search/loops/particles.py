@@ -13,15 +13,18 @@ divide = globals()["divide"]  # a scheme of `loops/splitting.py`, given by the l
 def descend(graph, roots, particles, salt, most_moves, touched, leaves):
     """`Backend.descend`: fill leaves, and touched from its end (a game's nodes by falling rank); return how many.
 
-    `rank_heads` and `scratch` of the graph are lists of waiting nodes, one for each rank.
+    A row of `rank_heads` and `scratch` of the graph are lists of waiting nodes, one for each rank. Roots without
+    particles are left alone.
     """
-    heads, following = graph.rank_heads, graph.scratch
+    heads, following = graph.rank_heads[0], graph.scratch
     closed, evaluated, rank, volume, visits = graph.closed, graph.evaluated, graph.rank, graph.volume, graph.visits
     edge_child = graph.edge_child
     split = found = 0
     share, counts = np.zeros(most_moves), np.zeros(most_moves, np.int64)
     for game in range(len(roots)):
         root = roots[game]
+        if particles[game] == 0:
+            continue
         volume[root] = particles[game]
         heads[rank[root]] = root
         following[root] = -1

@@ -11,11 +11,15 @@ NO_EDGE = 0  # that of `graph`
 
 
 @njit(forceinline=True)
-def _score(visits, total, value, prior, low, high, scoring):
-    """`scores.scores` for one move."""
+def _score(visits, total, value, prior, mean, low, high, scoring):
+    """`scores.scores` for one move of a node whose mean result is `mean`."""
     if visits == 0 and (scoring.ucb or scoring.untried_first):
         return np.inf
-    q = value / visits if visits > 0 else 0.0
+    q = 0.0
+    if visits > 0:
+        q = value / visits
+    elif scoring.untried_parent and total > 0:
+        q = mean - scoring.reduction
     c = scoring.constant
     if scoring.ucb:
         return (1 + q) / 2 + c * np.sqrt(np.log(total) / visits)
@@ -28,23 +32,29 @@ def _score(visits, total, value, prior, low, high, scoring):
 
 @njit(cache=True, nogil=True)
 def select(graph, results, scoring, roots, games, path, leaves):
-    """`Backend.select`: fill path [n, depth] (NO_EDGE after the last) and leaves [n]; edges taken are explored."""
+    """`Backend.select`: fill path [n, depth] (NO_EDGE after the last) and leaves [n]; edges taken are explored.
+
+    Each row sees the virtual losses of those before it."""
     for row in range(len(roots)):
         node, depth = roots[row], 0
         low, high = results.low[games[row]], results.high[games[row]]
         while graph.evaluated[node] and graph.edge_count[node] > 0:
             start, end = graph.first_edge[node], graph.first_edge[node] + graph.edge_count[node]
-            total = 0
+            total, mean = 0, 0.0
             for edge in range(start, end):
                 total += graph.edge_visits[edge]
+                mean += results.edge_value[edge]
+            mean /= max(total, 1)
             chosen, highest = start, -np.inf
             for edge in range(start, end):
                 visits, prior = graph.edge_visits[edge], graph.edge_policy[edge]
-                score = _score(visits, total, results.edge_value[edge], prior, low, high, scoring)
+                score = _score(visits, total, results.edge_value[edge], prior, mean, low, high, scoring)
                 if score > highest:
                     chosen, highest = edge, score
             path[row, depth] = chosen
             depth += 1
+            graph.edge_visits[chosen] += scoring.virtual_loss
+            results.edge_value[chosen] -= scoring.virtual_loss
             if graph.edge_child[chosen] < 0:
                 graph.edge_child[chosen] = ~graph.edge_child[chosen]
             node = graph.edge_child[chosen]
@@ -52,9 +62,16 @@ def select(graph, results, scoring, roots, games, path, leaves):
 
 
 @njit(cache=True, nogil=True)
-def add_results(graph, results, roots, games, path, result):
+def add_results(graph, results, virtual_loss, roots, games, path, result):
     """`Backend.add_results`: carry results [n], seen by the players to move at the leaves, up their paths."""
     low, high = results.low, results.high
+    if virtual_loss > 0:  # all are taken back before any mean is looked at
+        for row in range(len(path)):
+            for edge in path[row]:
+                if edge == NO_EDGE:
+                    break
+                graph.edge_visits[edge] -= virtual_loss
+                results.edge_value[edge] += virtual_loss
     for row in range(len(path)):
         graph.visits[roots[row]] += 1
         depth = 0

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="no-untyped-def"
-"""How the particles of a node are divided among its moves, compiled; `probzero.search.splitting` says what is meant.
+"""How the particles of a node are divided among its moves, compiled; `kernels/descend/splitting` says what is meant.
 
 Each scheme turns weights share[: len(count)] into particle counts; of the weights their running sum is left.
 """

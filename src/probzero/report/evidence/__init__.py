@@ -1,0 +1,1 @@
+"""From what every network kept, position by position, to a verdict on each claim (docs/protocol.md)."""
