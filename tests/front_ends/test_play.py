@@ -159,18 +159,33 @@ class Terminal:
 
     def until(self, wanted: str) -> str:
         """Read until this text has come since the last call; return what did, without its colours."""
-        end = time.monotonic() + DEADLINE
+        assert self._comes(wanted, DEADLINE), f"{wanted!r} did not come: {self.seen!r}"
+        before, _, self.seen = self.seen.partition(wanted)
+        return before + wanted
+
+    def interrupt_until(self, wanted: str) -> str:
+        """Press Ctrl-C, and again after ten seconds of silence, as a person would; return what came, to this text.
+
+        A signal between readline's prompt and its wait for a key is noticed at the next key or signal alone (CPython).
+        """
+        for _ in range(12):
+            self.type("\x03")
+            if self._comes(wanted, 10.0):
+                break
+        return self.until(wanted)
+
+    def _comes(self, wanted: str, silence: float) -> bool:
+        """Read until this text has come, or nothing for so many seconds; return whether it came."""
         while wanted not in self.seen:
-            ready, _, _ = select.select([self.screen], [], [], max(0.0, end - time.monotonic()))
-            assert ready, f"{wanted!r} did not come: {self.seen!r}"
+            if not select.select([self.screen], [], [], silence)[0]:
+                return False
             try:
                 data = os.read(self.screen, 65536)
             except OSError:  # the other end is closed
                 data = b""
             assert data, f"it ended without {wanted!r}: {self.seen!r}"
             self.seen += re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", data.decode())
-        before, _, self.seen = self.seen.partition(wanted)
-        return before + wanted
+        return True
 
     def type(self, text: str) -> None:
         os.write(self.screen, text.encode())
@@ -194,8 +209,7 @@ def test_in_a_terminal_of_40_columns_ctrl_c_ends_it_with_one_line_and_keeps_the_
     shown += terminal.until("Black to move: ")
     assert max(len(line) for line in re.split(r"[\r\n]", shown)) <= 40
     assert "●" in shown and "+" in shown  # discs, and legal moves marked
-    terminal.type("\x03")
-    ended = terminal.until("probzero play --resume")
+    ended = terminal.interrupt_until("probzero play --resume")
     assert "probzero: interrupted; the game is kept" in ended and "Traceback" not in ended
     assert terminal.process.wait(DEADLINE) == 130
     (kept,) = (tmp_path / "probzero").rglob("*.json")
