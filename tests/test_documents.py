@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import re
+from itertools import product
+from math import prod
 from pathlib import Path
 
 import pytest
@@ -105,7 +107,31 @@ def test_tournaments_of_studies_have_the_columns_of_a_run() -> None:
         assert columns_of(path) <= explained("a run", path.stem)
 
 
-# What pages say of settings.
+# What pages say in numbers.
+
+
+def the_one_best(moves: list[tuple[float, float, float]]) -> list[float]:
+    """Return the chance of each move to be the one best, by going through all outcomes; triples are for who chooses."""
+    found = [0.0] * len(moves)
+    for outcomes in product(range(3), repeat=len(moves)):  # 0 win, 1 draw, 2 loss
+        best = min(outcomes)
+        if best < 2 and outcomes.count(best) == 1:
+            found[outcomes.index(best)] += prod(move[outcome] for move, outcome in zip(moves, outcomes, strict=True))
+    return found
+
+
+def test_the_examples_worked_by_hand_are_right() -> None:
+    text = " ".join((DOCS / "concepts.md").read_text(encoding="utf-8").split())
+    chances = the_one_best([(0.7, 0.1, 0.2), (0.5, 0.2, 0.3), (0.1, 0.0, 0.9)])
+    assert [f"{chance:.3f}" for chance in chances] == ["0.342", "0.171", "0.015"]
+    assert all(f"= {chance:.3f}" in text for chance in chances)
+    assert "{:.0f}, {:.0f} and {:.0f} %".format(*(100 * chance / sum(chances) for chance in chances)) in text
+    chances = the_one_best([(0.7, 0.1, 0.2), (0.0, 1.0, 0.0)])
+    leaf, end = (0.8 * chance / sum(chances) for chance in chances)
+    assert f"{100 * leaf:.0f} and {100 * end:.0f} %" in text
+    above = zip((0.6, 0.1, 0.3), (0, 1, 0), (0.4, 0.2, 0.4), strict=True)
+    target = [leaf * one + end * two + 0.2 * rest for one, two, rest in above]
+    assert "= ({:.2f}, {:.2f}, {:.2f})".format(*target) in text
 
 
 def test_settings_that_pages_name_are_settings() -> None:
