@@ -192,6 +192,10 @@ def test_lines_of_play_are_counted(spoken: Spoken) -> None:
         ("position startpos moves E2E4", "illegal move: number 1"),
         ("position fen 8/8/8/8/8/8/8/8 w - - 0 1", "illegal position: number 0: expected one king on each side"),
         ("position fen 7k/6Q1/6K1/8/8/8/8/8 w - - 0 1", "illegal position: .*a king that cannot be taken"),
+        (
+            "position fen 7K/8/8/QQQQQ3/QQQQQ3/8/5k2/8 w - - 0 1",
+            "illegal position: number 0: .*a side may have",
+        ),
         ("position fen hello", "position: 'hello': expected a FEN of six fields"),
         ("position fen 8/8/4k3/8/8/4K3/8/8 w - - 0 1 moves", None),
         ("go nodes", "go: nodes: expected a whole number from 1 to 1000000000, found nothing"),
@@ -240,6 +244,30 @@ def test_while_it_searches_only_some_commands_are_taken(spoken: Spoken) -> None:
     assert len(refused) == 3 and all("expected stop, isready or quit" in line for line in refused)
     assert spoken("stop")[-1].startswith("bestmove ")
     assert spoken("stop") == []
+
+
+def test_no_search_outlives_its_engine(spoken: Spoken) -> None:
+    """An interpreter that ends while compiled code runs in another thread may crash, or never end."""
+
+    def interrupted() -> Iterator[str]:
+        yield "go infinite"
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        spoken.engine.answer(interrupted())
+    assert not spoken.engine.thread.is_alive() and spoken.lines[-1].startswith("bestmove ")
+
+
+def test_a_search_ends_without_a_word_where_nobody_reads(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unread(line: str) -> None:
+        raise BrokenPipeError
+
+    fallen: list[object] = []
+    monkeypatch.setattr("threading.excepthook", fallen.append)
+    engine = Engine(unread, str(checkpoint))
+    engine.do("go infinite")
+    engine.thread.join(60)
+    assert not engine.thread.is_alive() and not fallen
 
 
 WORDS = ["position", "startpos", "fen", "moves", "e2e4", "e7e5", "e7e8q", "go", "nodes", "depth", "movetime",

@@ -112,6 +112,9 @@ def test_a_pawn_taken_in_passing_may_not_open_its_row_to_the_king() -> None:
         ("8/8/8/8/8/8/8/8 w - - 0 1", "one king on each side"),
         ("k7/8/8/8/8/8/8/K6P w - - 0 1", "no pawn on the first or the last row"),
         ("k7/8/8/8/8/8/8/R5K1 w Q - 0 1", "king and rook at home"),
+        ("7K/8/8/QQQQQ3/QQQQQ3/8/5k2/8 w - - 0 1", "pieces that a side may have"),
+        ("7K/8/P7/QQQQQ3/QQQQ4/8/5k2/8 w - - 0 1", "pieces that a side may have"),
+        ("7k/8/8/8/b1b1b3/8/ppppppp1/6K1 b - - 0 1", "pieces that a side may have"),
         ("k7/8/8/8/8/8/8/R5K1 w - - 101 1", "at most 100 plies"),
         ("k6R/8/8/8/8/8/8/6K1 w - - 0 1", "a king that cannot be taken"),
         ("k7/8/8/8/8/8/8/6K1 w - - 0", "a FEN of six fields"),
@@ -127,6 +130,13 @@ def test_a_pawn_taken_in_passing_may_not_open_its_row_to_the_king() -> None:
 def test_a_position_that_cannot_be_is_refused(fen: str, expected: str) -> None:
     with pytest.raises(ProbZeroError, match=expected):
         GAME.from_text(fen)
+
+
+def test_the_most_moves_that_a_position_has_find_room() -> None:
+    """218, in a position that Nenad Petrović composed in 1964; with any piece more there might be more moves."""
+    fen = "R6R/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBNN1KB1 w - - 0 1"
+    assert len(list(chess.Board(fen).legal_moves)) == GAME.most_moves
+    assert GAME.legal(GAME.from_text(fen)[None]).sum() == GAME.most_moves
 
 
 def test_names_of_moves_are_those_of_the_mover() -> None:

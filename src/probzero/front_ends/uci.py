@@ -11,6 +11,7 @@ that began before the position does not count: repetition is no part of the rule
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from threading import Event, Lock, Thread
 from time import monotonic
@@ -73,12 +74,16 @@ class Engine:
             self._write(line)
 
     def answer(self, lines: Iterable[str]) -> None:
-        """Do what lines say until `quit`, or their end."""
-        for line in lines:
-            self.do(line)
-            if self.quitting:
-                return
-        self.wait()
+        """Do what lines say until `quit`, or their end.
+
+        However that ends, the search ends first: an interpreter that shuts down under compiled code may crash."""
+        try:
+            for line in lines:
+                self.do(line)
+                if self.quitting:
+                    return
+        finally:
+            self.wait()
 
     def do(self, line: str) -> None:
         """Do what a line says."""
@@ -209,7 +214,7 @@ class Engine:
         board = Board(self.game, self.board.state, self.board.black)
         self.stop.clear()
         self.told.clear()
-        self.thread = Thread(target=self._think, args=(factory, board, limits), daemon=True)
+        self.thread = Thread(target=self._think, args=(factory, board, limits))
         self.thread.start()
 
     def _think(self, factory: SearchFactory, board: Board, limits: Limits) -> None:
@@ -220,9 +225,12 @@ class Engine:
                 self.stop.wait()  # the protocol wants no move before `stop`
         except ProbZeroError as error:
             self._refuse(error)
+        except BrokenPipeError:
+            return  # nobody reads any more, which the main thread will find too
         finally:
             self.told.set()  # before anybody can answer the move
-            self.say(f"bestmove {move}")
+            with suppress(BrokenPipeError):
+                self.say(f"bestmove {move}")
 
     def _limits(self, words: Words) -> Limits:
         """Return the limits that a `go` says; words that it does not know are passed over, as the protocol wants."""

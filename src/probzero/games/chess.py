@@ -33,6 +33,7 @@ FILES, PIECES = "abcdefgh", "PNBRQK"
 PLANES, CASTLING, PASSANT, CLOCK = 18, 12, 16, 17  # of the network's input: six pieces a side, rights, passing, clock
 FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 LAST = 100
+LIGHT = np.int64(0x55AA55AA55AA55AA)  # squares of that colour
 
 
 class Chess(Game):
@@ -193,7 +194,7 @@ class Chess(Game):
             (apart != 0, "one kind of every piece"),
             ((popcount(kings & own) != 1) | (popcount(kings & opp) != 1), "one king on each side"),
             (pawns & (first | last) != 0, "no pawn on the first or the last row"),
-            (popcount(own | opp) > 32, "at most 32 pieces"),
+            (_more_than_a_side_has(states), "pieces that a side may have: sixteen, promoted pawns among them"),
             (~np.logical_and.reduce(rights), "king and rook at home where there is a right to castle"),
             ((notes < 0) | (clock > LAST) | (passing > 8), f"at most {LAST} plies without progress"),
         ):
@@ -211,6 +212,19 @@ def _kinds(states: np.ndarray) -> list[np.ndarray]:
     """Return the squares [n] of pawns, knights, bishops, rooks, queens and kings of both sides."""
     _, _, pawns, knights, diagonal, straight, kings, _ = states.T
     return [pawns, knights, diagonal & ~straight, straight & ~diagonal, diagonal & straight, kings]
+
+
+def _more_than_a_side_has(states: np.ndarray) -> np.ndarray:
+    """Return whether a side [n] has pieces that eight pawns cannot have become.
+
+    No other position has more legal moves than `most_moves`, or a rank outside of `ranks`."""
+    pawns, knights, bishops, rooks, queens, _ = _kinds(states)
+    wrong = np.zeros(len(states), dtype=bool)
+    for side in states.T[:2]:
+        whole = ((knights, 2), (bishops & LIGHT, 1), (bishops & ~LIGHT, 1), (rooks, 2), (queens, 1))
+        promoted = sum((popcount(board & side) - count).clip(min=0) for board, count in whole)
+        wrong |= popcount(pawns & side) + promoted > 8
+    return wrong
 
 
 def square_name(number: int) -> str:
