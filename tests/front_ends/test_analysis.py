@@ -8,14 +8,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sealed import checkpoint_info
 
 from probzero import games
+from probzero.config import Network
 from probzero.errors import ProbZeroError
 from probzero.front_ends import networks, positions
 from probzero.front_ends.analysis import Judge, think, thoughts
 from probzero.front_ends.players import game_of, taken_apart, thinker_of
 from probzero.front_ends.thinkers import Thinker
 from probzero.games.names import named, short_name
+from probzero.network.checkpoint import save_checkpoint
+from probzero.network.model import build
 
 FIVE, FOUR = games.make("othello", size=5), games.make("othello", size=4)
 CHECKPOINT = networks.committed()
@@ -133,3 +137,13 @@ def test_players_that_cannot_be_are_refused(player: str, expected: str) -> None:
 def test_a_network_of_another_game_is_refused() -> None:
     with pytest.raises(ProbZeroError, match="expected othello-4, found othello-5"):
         thinker_of(taken_apart(str(CHECKPOINT)), FOUR)
+
+
+def test_on_boards_with_many_moves_none_of_equal_ones_is_left_out(tmp_path: Path) -> None:
+    """An untrained network holds all first moves of Go for almost equal, and a batch has eight particles for them."""
+    game, sizes, path = games.make("go", size=5, komi=0, longest=60), Network(blocks=1, channels=8), tmp_path / "0"
+    save_checkpoint(path, build(game.shape, sizes, 1), checkpoint_info(game, sizes))
+    who = thinker_of(taken_apart(f"{path}:512"), game)
+    seen = think(who, game.start())
+    assert len(seen.moves) == 26 and min(move.particles for move in seen.moves) >= 5
+    assert seen.best == game.move_name(int(who.choose(game.start()[None])[0]))

@@ -154,7 +154,7 @@ def searching_with(path: Path, algorithm: str, particles: int, key: int = 0) -> 
     evaluator, info = networks.load(path)
     settings = networks.search_of(path)[0].model_copy(update={"algorithm": algorithm})
     network = evaluator if settings.arm.learns else None
-    return Thinker(f"{algorithm}:{particles}", info.game, network, settings, particles, key, drawn=True)
+    return Thinker(f"{algorithm}:{particles}", info.game, network, settings, particles, key, always_drawn=True)
 
 
 def _program(command: str, otherwise: str) -> str:

@@ -1,8 +1,9 @@
 """Who thinks before it plays: a network with a budget of particles, or playouts alone.
 
 A thinker's move is a function of the position: every move begins a new search, and where particles are split, ½ stands
-in the place of each draw, as in agents that are certified (`truth/certificate.py`). So a hint, the move that is played
-and what an analysis shows agree, and a move that is taken back changes nothing.
+in the place of each draw, as in agents that are certified (`truth/certificate.py`), or, on boards with many moves, a
+draw that is keyed by the position. So a hint, the move that is played and what an analysis shows agree, and a move that
+is taken back changes nothing.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ from probzero.truth.certificate import NO_DRAWS, network_moves
 from probzero.truth.measures import search_from
 
 TOGETHER = 8  # particles of a batch, if their number is a multiple
+# Where a position may have more moves than this, particles are drawn: with ½ in the place of each draw, the few of a
+# batch would go to the same ones of many equal moves in every batch, and the others would stay with one particle.
+FEW_MOVES = 3 * TOGETHER
 CAPACITY = 200_000  # nodes of a search over several games at once
 
 
@@ -37,12 +41,18 @@ class Thinker:
     evaluator: Evaluator | None
     settings: Search
     particles: int
-    key: int  # of the draws of playouts
-    drawn: bool = False  # where particles are split, draws keyed by position and key, not ½ in the place of each
+    key: int  # of the draws
+    always_drawn: bool = (
+        False  # where particles are split, draws keyed by position and key, however few moves there are
+    )
 
     def __post_init__(self) -> None:
         if self.particles < 0 or (self.particles == 0 and self.evaluator is None):
             raise bad("player", self.name, "a number of particles", self.particles)
+
+    @property
+    def drawn(self) -> bool:
+        return self.always_drawn or self.game.most_moves > FEW_MOVES
 
     @property
     def together(self) -> int:
