@@ -136,9 +136,22 @@ def test_games_that_did_not_begin_at_the_start_are_not_for_engines() -> None:
 @pytest.mark.system
 @pytest.mark.skipif(not GNU_GO, reason="needs GNU Go (Debian: gnugo)")
 def test_gnu_go_plays_paired_games_of_go() -> None:
-    go = named("go-5")
-    one, other = contestant(f"gtp:{GNU_GO} --mode gtp --level 1", go), contestant("random", go)
+    go, options = named("go-5"), "--mode gtp --level 1 --chinese-rules --capture-all-dead --seed 1"
+    one, other = contestant(f"gtp:{GNU_GO} {options}", go), contestant("random", go)
     played = matches.play(one, other, 2, 2, 0, lambda done: None)
     assert len(played) == 4 and matches.in_record(one.name) == "gnugo"
     won = played["result"].where(played["first"] == "gnugo", -played["result"])
-    assert won.sum() >= 2  # of four games against random moves
+    assert won.sum() == 4  # against random moves
+
+
+@pytest.mark.system
+@pytest.mark.skipif(not GNU_GO, reason="needs GNU Go (Debian: gnugo)")
+@pytest.mark.parametrize(("options", "passes"), [("", True), ("--capture-all-dead", False)])
+def test_gnu_go_takes_dead_stones_off_if_it_is_told_to(options: str, passes: bool) -> None:
+    """Else it passes while they stand, and the board is scored as it stands: they would live."""
+    engine = Engine(f"{GNU_GO} --mode gtp --level 1 --chinese-rules --seed 1 {options}")
+    engine.send("boardsize 5")
+    for move in "c3 e1 c2 pass c4 pass d2 pass b3 pass e2 pass".split():  # White's e1 cannot be saved
+        engine.send(f"play {'w' if move in ('e1', 'pass') else 'b'} {move}")
+    assert (engine.send("genmove b").lower() == "pass") == passes
+    engine.end()
