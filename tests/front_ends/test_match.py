@@ -151,7 +151,7 @@ def test_gnu_go_takes_dead_stones_off_if_it_is_told_to(options: str, passes: boo
     """Else it passes while they stand, and the board is scored as it stands: they would live."""
     engine = Engine(f"{GNU_GO} --mode gtp --level 1 --chinese-rules --seed 1 {options}")
     engine.send("boardsize 5")
-    for move in "c3 e1 c2 pass c4 pass d2 pass b3 pass e2 pass".split():  # White's e1 cannot be saved
+    for move in ("c3", "e1", "c2", "pass", "c4", "pass", "d2", "pass", "b3", "pass", "e2", "pass"):  # e1 is dead
         engine.send(f"play {'w' if move in ('e1', 'pass') else 'b'} {move}")
     assert (engine.send("genmove b").lower() == "pass") == passes
     engine.end()

@@ -57,6 +57,22 @@ def test_tables_records_and_every_checkpoint_of_the_tournament_are_kept_and_noth
     assert set(processors) == {"some"}
 
 
+def test_of_a_game_that_is_not_solved_the_last_checkpoint_is_kept_and_matches_with_others(run: Path) -> None:
+    """Checkpoints of all runs would take more room than `make verify-results` allows."""
+    game = {"name": "connect_four", "width": 7, "height": 6}
+    arena = {**SETTINGS["arena"], "anchors": ["random"]}
+    files.write_json(run / "config.json", {**SETTINGS, "game": game, "arena": arena}, config.KIND, made())
+    save_checkpoint(run / reference.CEILINGS.replace("*", "0"), network(), checkpoint_info(GAME, NETWORK))
+    for name in ("opponents/other.csv", "endings/kept.csv"):
+        write_csv(run / name, TABLE, "table", made())
+    found = names(run.with_name("kept")) if keep(run, run.with_name("kept")) else set()
+    assert {name for name in found if "checkpoints" in name} == {"seed0/checkpoints/0002.safetensors"}
+    assert {"opponents/other.csv", "endings/kept.csv", "seed0/matches/b.csv"} <= found
+    (run / "seed0" / "checkpoints" / "0002.safetensors").unlink()
+    with pytest.raises(ProbZeroError, match="finished run"):
+        keep(run, run.with_name("kept"))
+
+
 def test_verdicts_are_kept_with_all_that_they_were_made_of(tmp_path: Path) -> None:
     run, target = tmp_path / "study", tmp_path / "kept"
     files.write_json(run / "machine.json", {"versions": "1", "processor": "some"}, machine.KIND, made())

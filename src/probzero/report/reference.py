@@ -32,6 +32,8 @@ IF_THERE = (
     "cost.md",
     "published/*",
     "problems/*",
+    "endings/*",
+    "opponents/*",  # records of matches against programs of others, and between runs
 )
 CEILINGS = "seed*/checkpoints/ceiling.safetensors"  # where a run trained its own; a given one is committed elsewhere
 CHECKPOINTS_OF_STUDY = 12_000_000  # bytes: see docs/files.md
@@ -64,16 +66,21 @@ def keep(run: Path, target: Path) -> int:
 def committed(run: Path) -> list[Path]:
     """Return the files to commit, relative to the run's folder."""
     names = {name for pattern in ("machine.json", *_needed(run)) for name in _matching(run, pattern)}
-    trained = [] if _is_given_its_ceiling(run) else [CEILINGS]
+    trained = [CEILINGS] if _has_a_ceiling_to_keep(run) else []
     names |= {name for pattern in (*IF_THERE, *trained) for name in _matching(run, pattern, needed=False)}
     return sorted(names)
 
 
-def _is_given_its_ceiling(run: Path) -> bool:
+def _has_a_ceiling_to_keep(run: Path) -> bool:
     if not (run / "config.json").is_file():
-        return False
+        return True
     found = read_record(run / "config.json")
-    return isinstance(found, Config) and bool(found.truth.ceiling)
+    return not isinstance(found, Config) or (_keeps_its_networks(found) and not found.truth.ceiling)
+
+
+def _keeps_its_networks(settings: Config) -> bool:
+    """Return whether all networks are kept that a run is told by; of games that are not solved it is the last alone."""
+    return settings.game.entry.certifiable(**settings.game.options)
 
 
 def _needed(run: Path) -> Iterator[str]:
@@ -98,14 +105,15 @@ def read_record(path: Path) -> Config | Study | Tournaments:
 
 
 def _of_run(settings: Config) -> Iterator[str]:
-    """Yield what every seed of a run must have left: one that lacks a checkpoint of the tournament is not finished."""
+    """Yield what every seed of a run must have left: one that lacks such a checkpoint is not finished."""
     entry, options = settings.game.entry, settings.game.options
     measured: tuple[str, ...] = ("truth/**/*",) if entry.solvable(**options) else ()
     if entry.certifiable(**options):
         measured += ("certificates/*.csv", f"certificates/iteration-{settings.arena.checkpoints[-1]:04}.json.gz")
+    networks = settings.arena.checkpoints if _keeps_its_networks(settings) else settings.arena.checkpoints[-1:]
     for seed in settings.seeds:
         yield from (f"seed{seed}/{pattern}" for pattern in (*OF_SEED, *measured))
-        yield from (f"seed{seed}/{_checkpoint(iteration)}" for iteration in settings.arena.checkpoints)
+        yield from (f"seed{seed}/{_checkpoint(iteration)}" for iteration in networks)
 
 
 def _of_study(found: Study, run: Path) -> Iterator[str]:
