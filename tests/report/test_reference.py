@@ -63,11 +63,11 @@ def test_of_a_game_that_is_not_solved_the_last_checkpoint_is_kept_and_matches_wi
     arena = {**SETTINGS["arena"], "anchors": ["random"]}
     files.write_json(run / "config.json", {**SETTINGS, "game": game, "arena": arena}, config.KIND, made())
     save_checkpoint(run / reference.CEILINGS.replace("*", "0"), network(), checkpoint_info(GAME, NETWORK))
-    for name in ("opponents/other.csv", "endings/kept.csv"):
+    for name in ("opponents/other.csv", "endings/kept.csv", "problems/of/solved.csv"):
         write_csv(run / name, TABLE, "table", made())
     found = names(run.with_name("kept")) if keep(run, run.with_name("kept")) else set()
     assert {name for name in found if "checkpoints" in name} == {"seed0/checkpoints/0002.safetensors"}
-    assert {"opponents/other.csv", "endings/kept.csv", "seed0/matches/b.csv"} <= found
+    assert {"opponents/other.csv", "endings/kept.csv", "problems/of/solved.csv", "seed0/matches/b.csv"} <= found
     (run / "seed0" / "checkpoints" / "0002.safetensors").unlink()
     with pytest.raises(ProbZeroError, match="finished run"):
         keep(run, run.with_name("kept"))

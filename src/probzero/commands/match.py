@@ -24,7 +24,7 @@ EXAMPLES = """examples:
   probzero match network:96 uct:1000                     20 games from 10 random openings, each with sides swapped
   probzero match network:384 perfect --games 100
   probzero match results/laptop results/laptop-seed1     the newest networks of two runs
-  probzero match network:96 "gtp:gnugo --mode gtp --level 10"    a program that speaks the Go Text Protocol
+  probzero match results/go5 "gtp:gnugo --mode gtp --capture-all-dead"    a program that speaks the Go Text Protocol
   probzero match network:0 network:96 --output mine.csv
   probzero match --read mine.csv                         check a record, and say the score again
 

@@ -31,7 +31,7 @@ IF_THERE = (
     "cost.csv",
     "cost.md",
     "published/*",
-    "problems/*",
+    "problems/**/*",
     "endings/*",
     "opponents/*",  # records of matches against programs of others, and between runs
 )
