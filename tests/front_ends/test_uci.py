@@ -258,6 +258,14 @@ def test_no_search_outlives_its_engine(spoken: Spoken) -> None:
     assert not spoken.engine.thread.is_alive() and spoken.lines[-1].startswith("bestmove ")
 
 
+def test_at_the_end_of_its_lines_a_search_goes_on_to_its_limit_and_one_without_is_stopped(spoken: Spoken) -> None:
+    """So that `printf '…go nodes 64' | probzero uci` is what it says."""
+    spoken.engine.answer(["position startpos", "go nodes 64"])
+    assert " nodes 64 " in spoken.lines[-2] and spoken.lines[-1].startswith("bestmove ")
+    spoken.engine.answer(["go infinite"])
+    assert not spoken.engine.thread.is_alive()
+
+
 def test_a_search_ends_without_a_word_where_nobody_reads(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def unread(line: str) -> None:
         raise BrokenPipeError

@@ -54,7 +54,7 @@ class Engine:
         self.board = Board.after(make(GAME), STARTPOS, [])
         self.stop, self.told, self.thread = Event(), Event(), Thread()
         self._factory: SearchFactory | None = None
-        self.quitting = False
+        self.quitting = self.endless = False  # the latter of the search that goes on
         if checkpoint != COMMITTED:
             self._set_checkpoint(checkpoint)
         self.commands: dict[str, Callable[[Words], None]] = {
@@ -74,7 +74,7 @@ class Engine:
             self._write(line)
 
     def answer(self, lines: Iterable[str]) -> None:
-        """Do what lines say until `quit`, or their end.
+        """Do what lines say until `quit`, or their end, at which a search with a limit comes to it first.
 
         However that ends, the search ends first: an interpreter that shuts down under compiled code may crash."""
         try:
@@ -82,6 +82,8 @@ class Engine:
                 self.do(line)
                 if self.quitting:
                     return
+            if self.thread.is_alive() and not self.endless:
+                self.thread.join()
         finally:
             self.wait()
 
@@ -214,6 +216,7 @@ class Engine:
         board = Board(self.game, self.board.state, self.board.black)
         self.stop.clear()
         self.told.clear()
+        self.endless = limits.endless
         self.thread = Thread(target=self._think, args=(factory, board, limits))
         self.thread.start()
 
