@@ -17,6 +17,7 @@
 # make ceiling      the default's network trained on exact labels, with ever more draws until that stops to help; needs the database
 # make verify-results   check every committed file of results/reference by its manifest and checksums
 # make check        set a finished run beside the committed reference
+# make twins        learn 4×4 as if on other processors: how far runs of one seed end apart, beside how far seeds do: results/twins
 # make claims       judge every claim of README and paper by the committed results; with RUN=results/laptop by a run of yours
 # make reference    make a finished run the committed reference (reference-study: the studies and their verdicts)
 # make lint         lint, formats, layers and types alone
@@ -60,10 +61,10 @@ INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
 .PHONY: help reproduce pack unpack page study tournament database smoke test test-all lint ceiling verify verify-results othello4 \
-    check reference reference-study claims release bench bench-peers bench-growth gpu-check lock clean
+    check twins reference reference-study claims release bench bench-peers bench-growth gpu-check lock clean
 
 help:
-	@sed -n 's/^# \{0,1\}//; 1,38p' Makefile
+	@sed -n 's/^# \{0,1\}//; 1,39p' Makefile
 
 # $(python) is the first interpreter that will do.
 python = found=; for candidate in $(PYTHON) python3.11 python3 python; do \
@@ -194,6 +195,15 @@ ceiling: $(INSTALLED)
 
 check: $(INSTALLED)
 	@$(BIN)/probzero check --run results/$(NAME) --reference results/reference/$(SCALE)
+
+THREE_SEEDS := --config 'seeds=[0,1,2]'
+# On processors of AMD, avx2 and avx512 have the same bytes.
+TWIN = $(BIN)/python tests/processors.py $(1) $(SNAKE) config/othello4.yaml $(THREE_SEEDS) name=othello4-$(1)
+twins: $(INSTALLED)
+	@$(call TWIN,avx2)
+	@$(call TWIN,default)
+	@$(BIN)/probzero twins --output results/twins/othello4.csv \
+	    --runs $(foreach as,avx2 default,$(as)=results/othello4-$(as))
 
 claims: $(INSTALLED)
 	@$(BIN)/probzero claims $(if $(RUN),--run "$(RUN)")

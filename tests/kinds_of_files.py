@@ -39,7 +39,7 @@ from probzero.network import checkpoint
 from probzero.network.model import build
 from probzero.network.published import read_published
 from probzero.origin import Origin
-from probzero.report import certificates, claims, manifest, packing, reference, truth, truth_inputs
+from probzero.report import certificates, claims, manifest, packing, reference, spread, truth, truth_inputs
 from probzero.report.cost import cost
 from probzero.report.evidence.outcomes import Outcomes, read_outcomes, write_outcomes
 from probzero.report.study import inputs
@@ -243,6 +243,13 @@ def _ours(name: str) -> Any:
     return yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
 
 
+TWINS = [
+    (processor, seed, {"final policy_loss": 0.5 + seed / 8 + more, "match score iteration-0002 : random": 0.75 + more})
+    for processor, more in (("avx2", 0.0), ("default", 0.125))
+    for seed in range(3)
+]
+
+
 def _of_people(name: str, content: Callable[[], str], read: Callable[[Path], Any]) -> Kind:
     return Kind(
         name,
@@ -383,6 +390,11 @@ KINDS = {
         "table.csv",
         lambda path, by: write_csv(path, _of_player(KEPT), TABLE, by),
         lambda path, wanted: read_table(path, {"player": str, "phase": int}, **wanted),
+    ),
+    "twins": Kind(
+        "othello4.csv",
+        lambda path, by: write_csv(path, spread.twins_table(TWINS), TABLE, by.about("othello4")),
+        lambda path, wanted: spread.read_draws(path, **wanted),
     ),
     "manifest": Kind("manifest.csv", _write_manifest, _read_manifest, told=()),
     "configuration of a run": Kind(

@@ -3,6 +3,8 @@
 Two things decide how torch computes a matrix product: the instructions it believes to have, which variables restrict,
 and, in Intel's MKL, who made the processor, which no variable changes. As a pytest plugin (`-p processors`) this file
 replaces MKL's questions about the maker by answers, in memory and before MKL has asked any of them.
+
+    python tests/processors.py avx2 COMMAND ...    runs a command as on a processor with AVX2 and no more
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
+import sys
 
 import pytest
 
@@ -89,3 +92,9 @@ def pytest_configure() -> None:
             pretend(maker)
         except OSError as error:
             pytest.exit(f"{MAKER}: {error}", returncode=IN_VAIN)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 3 or sys.argv[1] not in INSTRUCTIONS:
+        sys.exit(f"processors: expected one of {', '.join(INSTRUCTIONS)}, then a command")
+    os.execvpe(sys.argv[2], sys.argv[2:], {**os.environ, **restricted(sys.argv[1])})

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from kinds_of_files import KINDS
+from other_readers import READERS, SEALED_READERS
 
 TOP = Path(__file__).parent.parent
 TEXT = "".join((TOP / "docs" / name).read_text(encoding="utf-8") for name in ("architecture.md", "files.md"))
@@ -49,6 +50,11 @@ def test_every_kind_of_file_is_listed_and_every_kind_that_is_listed_is_damaged_b
     text = (TOP / "docs" / "files.md").read_text(encoding="utf-8")
     header, _, *listed = re.findall(r"^\| ?([^|]+?) ?\|", text, re.MULTILINE)
     assert header == "kind" and {name for cell in listed for name in cell.split(", ")} == set(KINDS)
+
+
+def test_the_readers_that_are_damaged_by_tests_are_counted() -> None:
+    text = (TOP / "docs" / "trust.md").read_text(encoding="utf-8")
+    assert f"| {len(SEALED_READERS)} readers of sealed files," in text and f"| {len(READERS)} readers, each" in text
 
 
 def test_every_command_of_the_table_of_trust_runs_tests_that_are_there() -> None:

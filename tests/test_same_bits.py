@@ -7,6 +7,7 @@ compiled network. What torch computes, training, is not among them.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import subprocess
 import sys
@@ -15,7 +16,8 @@ from pathlib import Path
 import pytest
 from processors import SWITCHES, restricted
 
-from probzero.network.compiled.target import available
+from probzero.__main__ import main
+from probzero.network.compiled.target import available, choose
 
 ROOT = Path(__file__).parents[1]
 NETWORK = ROOT / "results/reference/laptop/seed0/checkpoints/0060.safetensors"
@@ -91,3 +93,26 @@ def test_files_are_the_same_with_the_network_and_numpy_restricted(tmp_path: Path
     found = [digests(tmp_path / name, **variables) for name, variables in zip(fused, switches, strict=True)]
     assert list(found[0]) == FILES
     assert all(other == found[0] for other in found)
+
+
+def test_a_row_of_the_committed_tournament_comes_out_with_its_bytes_here(tmp_path: Path) -> None:
+    """Wherever it was played: docs/files.md says how."""
+    if not choose().fused:
+        pytest.skip("this machine has no fused operations")
+    run = ROOT / "results" / "reference" / "othello4"
+    settings = json.loads((run / "config.json").read_text(encoding="utf-8"))
+    parts = json.dumps({part: settings[part] for part in ("experiment", "game", "search", "arena")})
+    last, first = (
+        f"{name}={run}/seed0/checkpoints/{name[-4:]}.safetensors" for name in ("iteration-0002", "iteration-0000")
+    )
+    named = [
+        "--player",
+        last,
+        "--against",
+        first,
+        *settings["arena"]["anchors"],
+        "--output",
+        str(tmp_path / "iteration-0002.csv"),
+    ]
+    assert main(["tournament", "--config", parts, "--seed", "0", *named]) == 0
+    assert (tmp_path / "iteration-0002.csv").read_bytes() == (run / "seed0/matches/iteration-0002.csv").read_bytes()

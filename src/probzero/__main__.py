@@ -55,6 +55,7 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "Upkeep of what is committed, and measurements": {
         "check": "set a run beside the committed reference",
+        "twins": "say how far runs lie apart that were made as on other processors",
         "claims": "judge every claim of README and paper by its table",
         "verify-results": "verify every committed file",
         "reference": "make a finished run or study the committed one, with a manifest",

@@ -92,3 +92,16 @@ def test_torch_takes_this_machine_for_each_of_these_processors() -> None:
     products = [printed(PRODUCT.format("Intel"), **restricted(name)) for name in available()]
     products += [printed(PRODUCT.format(maker)) for maker in MAKERS if maker != "Intel"]
     assert len(set(products)) == len(products)
+
+
+def test_a_command_runs_as_on_another_processor() -> None:
+    program = [sys.executable, str(TESTS / "processors.py")]
+    shown = subprocess.run(
+        [*program, "default", sys.executable, "-c", CAPABILITY], env=without_switches(), capture_output=True, text=True
+    )
+    assert shown.stdout.strip() == "default"
+    refused = subprocess.run([*program, "avx3", "true"], capture_output=True, text=True)
+    assert (
+        refused.returncode == 1
+        and refused.stderr == "processors: expected one of default, avx2, avx512, then a command\n"
+    )

@@ -15,11 +15,13 @@ from probzero import config, files
 from probzero.arena import elo
 from probzero.errors import ProbZeroError
 from probzero.network.compiled import target as target_module
-from probzero.report import check, tables
+from probzero.origin import Origin
+from probzero.report import check, spread, tables
 from probzero.report.tables import read_written
 from probzero.report.tournament import differences_table, pairings_table, ratings_table
+from probzero.tables import TABLE, write_csv
 
-CONFIGURATION = {"name": "smoke", "seeds": [0], "selfplay": {"games": 8, "device": "cpu", "threads": 1}}
+CONFIGURATION = config.load(Path(__file__).parents[2] / "config" / "smoke.yaml").as_dict()
 
 
 def write_run(folder: Path, seed: int = 0, last: float = 400) -> Path:
@@ -107,13 +109,6 @@ def three_seeds(reference):
     return reference
 
 
-def test_two_draws_of_three_known_ones_on_paper():
-    """Student's t with 2 degrees of freedom: t(0.995) = 9.925; s = 0.01 and √2 give 0.1404."""
-    assert check.allowed([0.49, 0.50, 0.51]) == pytest.approx(0.14036, abs=1e-5)
-    assert check.allowed([7, 7, 7, 7]) == 0
-    assert check.allowed([0.4, 0.6]) is None
-
-
 @pytest.mark.parametrize(("table", "column", "quantity"), QUANTITIES)
 def test_each_tolerance_is_the_spread_of_the_seeds_and_has_an_inside_and_an_outside(
     three_seeds, tmp_path, table, column, quantity
@@ -125,6 +120,18 @@ def test_each_tolerance_is_the_spread_of_the_seeds_and_has_an_inside_and_an_outs
         found = check.check(new, three_seeds)
         assert verdict(found, quantity) == expected
         assert check.passed(found) == (expected == check.OK)
+
+
+def test_seeds_of_equal_scores_leave_a_score_the_interval_of_its_games(three_seeds, tmp_path):
+    """All three seeds have the same games, so that nothing lies between their scores."""
+    pair = "match score iteration-0002 : iteration-0000"
+    same_strength = check.check(write_run(tmp_path / "other games", seed=1), three_seeds)
+    assert same_strength.loc[same_strength["quantity"] == pair, "new"].item() != (
+        same_strength.loc[same_strength["quantity"] == pair, "reference"].item()
+    )
+    assert verdict(same_strength, pair) == check.OK
+    weaker = check.check(write_run(tmp_path / "weaker", seed=1, last=-200), three_seeds)
+    assert verdict(weaker, pair) == check.DIFFERS
 
 
 def test_without_a_measured_spread_a_loss_is_shown_and_not_judged(reference, tmp_path):
@@ -204,15 +211,42 @@ def test_costs_are_shown_and_never_judged(reference, tmp_path):
     assert "bytes of costs.csv" not in found["quantity"].to_list()  # never the same
 
 
+def changed(part: str, **values: object) -> dict:
+    return {**CONFIGURATION, part: {**CONFIGURATION[part], **values}}
+
+
 def test_another_configuration_differs_but_another_device_does_not(reference, tmp_path):
     new = write_run(tmp_path / "new")
-    elsewhere = CONFIGURATION | {"selfplay": {"games": 8, "device": "cuda", "threads": 4}}
-    configure(new, elsewhere)
+    configure(new, changed("selfplay", device="cuda", threads=4))
     assert check.passed(check.check(new, reference))
     configure(new, CONFIGURATION | {"seeds": [1], "name": "smoke-seed1"})  # no settings
     assert check.passed(check.check(new, reference))
-    configure(new, CONFIGURATION | {"selfplay": {"games": 9}})
+    configure(new, changed("selfplay", games=CONFIGURATION["selfplay"]["games"] + 1))
     assert verdict(check.check(new, reference), "configuration") == check.DIFFERS
+
+
+def test_a_reference_that_was_recorded_before_a_setting_came_has_its_default(reference, tmp_path):
+    truth = {key: value for key, value in CONFIGURATION["truth"].items() if key not in ("ceiling", "positions")}
+    assert {key: CONFIGURATION["truth"][key] for key in ("ceiling", "positions")} == {"ceiling": "", "positions": ""}
+    configure(reference, CONFIGURATION | {"truth": truth})
+    assert check.passed(check.check(write_run(tmp_path / "new"), reference))
+
+
+def test_twins_widen_a_tolerance_and_give_one_to_a_reference_of_one_seed(reference, tmp_path):
+    """Three seeds with s = 0.01 allow 0.1404; three pairs of twins 0.04 apart 0.2336 (test_spread.py)."""
+    new = write_run(tmp_path / "new")
+    edit(new, "training", policy_loss=0.7)
+    assert verdict(check.check(new, reference), "final policy_loss") == check.INFORMATION
+    for apart, expected in ((0.02, check.DIFFERS), (0.04, check.OK)):
+        values = {"one": (0.49, 0.50, 0.51), "other": (0.49 + apart, 0.50 + apart, 0.51 + apart)}
+        runs = [
+            (processor, seed, {"final policy_loss": value})
+            for processor, found in values.items()
+            for seed, value in enumerate(found)
+        ]
+        made_of = Origin(command="twins", subject="reference", settings=check.settings_of(reference))
+        write_csv(tmp_path / "twins" / "reference.csv", spread.twins_table(runs), TABLE, made_of)
+        assert verdict(check.check(new, reference), "final policy_loss") == expected
 
 
 def test_a_pairing_that_was_not_played_differs(reference, tmp_path):

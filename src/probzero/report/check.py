@@ -2,34 +2,29 @@
 
 On the machine and with the versions of the reference a rerun gives the same bytes. Elsewhere the last bit of a float
 differs in training, one sampled move follows another and the run becomes a new draw of the same experiment. How far two
-draws lie apart is measured, not judged: between k seeds of the reference a quantity has a standard deviation s, and two
-further draws differ by more than
-
-    t(0.995; k − 1) · √2 · s
-
-in one case of a hundred. A quantity whose spread nobody has measured (fewer than three seeds) is shown and not judged,
-but where both sides have intervals of their own, these have to overlap. And what was played and measured with networks
-of the same bytes must have the same bytes itself.
+draws lie apart is measured, not judged: between the seeds of the reference, and between runs of one seed on several
+processors where there are some (`report/spread.py`). Where both sides have intervals of their own, which tell of games
+or positions, it is also enough that these overlap: seeds that happen to have the same score show no spread. A quantity
+with neither (and fewer than three seeds) is shown and not judged. And what was played and measured with networks of the
+same bytes must have the same bytes itself.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from math import sqrt
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
-from scipy.stats import t
 from tabulate import tabulate
 
 from probzero import config, files
 from probzero.arena.names import iteration_of
 from probzero.errors import bad
 from probzero.network.compiled.target import choose
+from probzero.report import spread
 from probzero.report.same_files import is_cost
 from probzero.report.tables import read_written
 
@@ -44,8 +39,6 @@ LEARNED = (
 )  # fmt: skip
 # These tell of the machine and of the cache: shown, not judged.
 COSTS = ("leaf_evaluations_per_second", "network_share", "cache_hit_share")
-LEAST_SEEDS = 3  # fewer tell nothing of a spread
-CERTAINTY = 0.99  # of two draws of one experiment, this share is within the tolerance
 
 
 @dataclass(frozen=True)
@@ -78,12 +71,14 @@ def check(new_dir: str | Path, reference_dir: str | Path) -> pd.DataFrame:
     both = [seed for seed in seeds if (new_dir / seed / "tables").is_dir()]
     if not both:
         raise bad("run", new_dir, f"the tables of one of {', '.join(seeds)}", "none")
-    there = {seed: _quantities(reference_dir / seed / "tables") for seed in seeds}
+    there = {seed: quantities(reference_dir / seed / "tables") for seed in seeds}
+    draws = spread.draws_of(reference_dir, settings_of(reference_dir))
+    of_seeds = by_quantity(there.values()) if len(seeds) >= spread.LEAST_SEEDS else draws.seeds
     rows = [("", *_configuration(new_dir, reference_dir))]
     for seed in both:
-        here = _quantities(new_dir / seed / "tables")
+        here = quantities(new_dir / seed / "tables")
         parts = [
-            _judged(here, there[seed], list(there.values())),
+            _judged(here, there[seed], of_seeds, draws.twins),
             _costs(new_dir / seed / "tables", reference_dir / seed / "tables"),
             _bytes(new_dir / seed / "tables", reference_dir / seed / "tables"),
             _made_of_the_same(new_dir / seed, reference_dir / seed),
@@ -104,55 +99,63 @@ def as_text(rows: pd.DataFrame) -> str:
     return f"{table}\n\n{counts.get(OK, 0)} ok, {counts.get(DIFFERS, 0)} outside the tolerance"
 
 
-def allowed(values: Sequence[float]) -> float | None:
-    """Return how far two draws lie apart by chance: t · √2 · s of the values of k seeds; None if there are too few."""
-    if len(values) < LEAST_SEEDS:
-        return None
-    quantile = float(t.ppf((1 + CERTAINTY) / 2, len(values) - 1))
-    return quantile * sqrt(2) * float(np.std(values, ddof=1))
-
-
-def configuration_hash(configuration: dict) -> str:
-    """Return a short hash of all settings that can change a result."""
-    if not isinstance(configuration, dict):
-        raise bad("configuration", CONFIGURATION, "an object", type(configuration).__name__)
-    prints = config.fingerprints(configuration, configuration.keys())
-    return hashlib.sha256(json.dumps(prints, sort_keys=True).encode()).hexdigest()[:12]
+def settings_of(folder: Path) -> dict[str, str]:
+    """Return the hashes of all settings of a run that can change a result, by part; what came later has its default."""
+    path = folder / CONFIGURATION
+    return config.parse(files.read_json(path, config.KIND), str(path)).fingerprints(config.PARTS)
 
 
 def _configuration(new: Path, reference: Path) -> Row:
     here, there = (
-        configuration_hash(files.read_json(folder / CONFIGURATION, config.KIND)) for folder in (new, reference)
+        hashlib.sha256(json.dumps(settings_of(folder), sort_keys=True).encode()).hexdigest()[:12]
+        for folder in (new, reference)
     )
     return ("configuration", here, there, "equal", OK if here == there else DIFFERS)
 
 
-def _judged(new: Quantities, reference: Quantities, seeds: list[Quantities]) -> Iterator[Row]:
+def by_quantity(runs: Iterable[Quantities]) -> dict[str, spread.Groups]:
+    """Return what these runs, one group of seeds, tell of each quantity."""
+    found: dict[str, list[float]] = {}
+    for label, quantity in (item for run in runs for item in run.items()):
+        found.setdefault(label, []).append(quantity.value)
+    return {label: [values] for label, values in found.items()}
+
+
+def _judged(
+    new: Quantities, reference: Quantities, seeds: Mapping[str, spread.Groups], twins: Mapping[str, spread.Groups]
+) -> Iterator[Row]:
     for label, there in reference.items():
         here = new.get(label)
         if here is None:
             yield (label, "missing", str(there), "present", DIFFERS)
             continue
-        tolerance, holds = _tolerance(here, there, [found[label].value for found in seeds if label in found])
+        tolerance, holds = _tolerance(here, there, seeds.get(label, ()), twins.get(label, ()))
         verdict = INFORMATION if holds is None else OK if holds else DIFFERS
         yield (label, str(here), str(there), tolerance, verdict)
 
 
-def _tolerance(new: Quantity, reference: Quantity, values: Sequence[float]) -> tuple[str, bool | None]:
+def _tolerance(
+    new: Quantity, reference: Quantity, seeds: spread.Groups, twins: spread.Groups
+) -> tuple[str, bool | None]:
     """Return the tolerance in words, and whether it holds; None if there is none."""
     if reference.exact:
         return "equal", new.value == reference.value
     if not reference.judged:
         return "", None
-    width = allowed(values)
+    tolerances, holds = [], []
+    width = spread.allowed(seeds, twins)
     if width is not None:
-        return f"at most {_number(width)} apart ({len(values)} seeds)", abs(new.value - reference.value) <= width
-    if new.low is None or new.high is None or reference.low is None or reference.high is None:
-        return "", None
-    return "intervals overlap", new.low <= reference.high and reference.low <= new.high
+        measured = f"{max(map(len, seeds))} seeds" + (f" on {max(map(len, twins))} processors" if twins else "")
+        tolerances.append(f"at most {_number(width)} apart ({measured})")
+        holds.append(abs(new.value - reference.value) <= width)
+    if new.low is not None and new.high is not None and reference.low is not None and reference.high is not None:
+        tolerances.append("intervals overlap")
+        holds.append(new.low <= reference.high and reference.low <= new.high)
+    return " or ".join(tolerances), any(holds) if holds else None
 
 
-def _quantities(tables: Path) -> Quantities:
+def quantities(tables: Path) -> Quantities:
+    """Return what the tables of a seed tell: the end of learning, self-play, the tournament, exact truth."""
     return {**_training(tables), **_selfplay(tables), **_tournament(tables), **_truth(tables)}
 
 
