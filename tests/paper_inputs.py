@@ -78,6 +78,14 @@ iteration-0002,2,openings,4,3,0,0.75,0.3,0.95
 ceiling,,start,2,2,0,1,0.34,1
 ceiling,,openings,4,4,0,1,0.51,1
 """,
+    "certificates": """\
+player,iteration,source,particles,draws,agents,certified,positions,margin,holes,hole_plies,random_wins
+iteration-0000,0,start,0,0,1,0,900,-25,70,2,0.6
+iteration-0002,2,start,0,0,1,0,800,-3,7,8,0.9
+iteration-0002,2,start,8,0,1,1,700,1,0,,1
+iteration-0002,2,start,8,1,4,4,700,1,0,,1
+iteration-0002,2,won,8,0,69,50,700,-21,31,0,0.98
+""",
     "blunders": """\
 blunders,blunders_per_game,games,games_without_blunder,iteration,moves,result_lost_per_game
 16,4,4,1,1,84,3.5
@@ -213,21 +221,21 @@ def replace(path: Path, *pairs: tuple[str, str]) -> None:
     reseal(path, changed)
 
 
-def arguments(run: Path, output: Path, study: Path | None = None) -> list[str]:
-    named = [] if study is None else ["--study", str(study)]
+def arguments(run: Path, output: Path, study: Path | None = None, *more: str) -> list[str]:
+    named = [*([] if study is None else ["--study", str(study)]), *more]
     return ["paper", "--run", str(run), *named, "--seed", "3", "--output", str(output)]
 
 
-def refusal(capsys: pytest.CaptureFixture[str], run: Path, study: Path | None = None) -> str:
+def refusal(capsys: pytest.CaptureFixture[str], run: Path, study: Path | None = None, *more: str) -> str:
     """The one line that the command says when it refuses these files; check that it leaves no paper behind."""
     output = (study or run) / "paper.pdf"
-    assert main(arguments(run, output, study)) == 2
+    assert main(arguments(run, output, study, *more)) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert not output.exists()
     return line
 
 
-def words(folder: Path, selector: str, study: Path | None = None) -> str:
+def words(folder: Path, selector: str, study: Path | None = None, **beside: Path) -> str:
     """The text of an element of the paper."""
     found: list[str] = []
 
@@ -240,5 +248,5 @@ def words(folder: Path, selector: str, study: Path | None = None) -> str:
             for item in part:
                 walk(item)
 
-    walk(json.loads(typst.query(**paper.settings(folder, 3, study), selector=selector)))
+    walk(json.loads(typst.query(**paper.settings(folder, 3, paper.Beside(study, **beside)), selector=selector)))
     return "".join(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import paper_inputs
@@ -98,7 +99,7 @@ def test_the_finding_follows_the_numbers(
     found: tuple[Difference, ...], counts: tuple[int, ...], conclusion: str, short: str, made: Path, changed: Path
 ) -> None:
     against(changed, RIVAL, *found)
-    said, abstract = words(made, "<finding>", changed), words(made, "<abstract>", changed)
+    said, summary = words(made, "<finding>", changed), words(made, "<results-in-short>", changed)
     verdicts = (
         "ProbZero is better",
         "AlphaZero is better",
@@ -108,9 +109,14 @@ def test_the_finding_follows_the_numbers(
     assert tuple(said.count(f"{verdict}: ProbZero − AlphaZero is ") for verdict in verdicts) == counts, said
     assert (said.count(", zero excluded"), said.count(", zero included")) == (counts[0] + counts[1], counts[2])
     assert conclusion in said
-    assert short in abstract, abstract
-    assert ("nothing in it shows ProbZero to be better" in abstract) == (counts[0] == 0)
-    assert "These numbers are of one seed. In a separate comparison with AlphaZero at equal budgets" in abstract
+    assert "No claim has a verdict yet" in summary and "In an earlier comparison with AlphaZero" in summary
+    assert short in summary, summary
+    abstract = words(made, "<abstract>", changed)  # the same, with the numbers of the searched measure alone
+    clauses = re.sub(r" ?\([^()]*\)", "", short).partition("; nothing in it")[0].strip("; .")
+    assert f"at equal budgets, {clauses}" in abstract or f"; {clauses}" in abstract, abstract
+    assert abstract.count("points (") == 1 and ": with search ProbZero − AlphaZero is " in abstract
+    for told in (summary, abstract):
+        assert ("nothing in it shows ProbZero to be better" in told) == (counts[0] == 0)
 
 
 def test_what_the_other_systems_are_worth_follows_the_numbers(made: Path, changed: Path) -> None:
@@ -127,7 +133,7 @@ def test_an_interval_narrower_than_the_chance_of_games_is_marked(made: Path, cha
     assert "narrower" not in words(made, "<finding>", changed)
     change(changed, "elo", {"variant": RIVAL}, {"game_sd": 3.1})
     assert "zero excluded, but narrower than the chance of games" in words(made, "<finding>", changed)
-    assert "in Elo (+4, +1 to +8, narrower than" in words(made, "<abstract>", changed)
+    assert "in Elo (+4, +1 to +8, narrower than" in words(made, "<results-in-short>", changed)
     assert "−4 ± 4†" in words(made, "figure", changed)
 
 

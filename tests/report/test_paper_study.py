@@ -20,7 +20,7 @@ made, study, changed = paper_inputs.made, paper_inputs.study, paper_inputs.chang
 
 
 def test_without_a_study_the_paper_says_so(made: Path) -> None:
-    assert "a comparison with AlphaZero at equal budgets is not part of this document" in words(made, "<abstract>")
+    assert "with AlphaZero at equal budgets is not part of this document" in words(made, "<abstract>")
     assert "A comparison with AlphaZero at equal budgets, and ablations" in words(made, "<study-or-not>")
     assert "Comparison with AlphaZero" not in words(made, "heading")
     assert "Compared searches" not in words(made, "strong")
@@ -46,6 +46,21 @@ def test_another_size_of_the_study_names_its_command(made: Path, changed: Path) 
     )
 
 
+def test_the_study_of_the_protocol_is_told_from_the_one_before_it(made: Path, study: Path, changed: Path) -> None:
+    assert "as it was before the protocol, and it decides no claim" in words(made, "<provenance>", study)
+    replace(changed / "config.json", ('"name": "study"', '"name": "rivals"'))
+    said = words(made, "<provenance>", changed)
+    assert "Claim 7 is decided by the ratio of errors" in said and "before the protocol" not in said
+    assert "made by make study in the folder results/rivals (kept in results/reference/rivals)" in said
+
+
+def test_the_rival_is_the_one_with_most_seeds(made: Path, changed: Path) -> None:
+    assert "ProbZero − AlphaZero is" in words(made, "<finding>", changed)
+    change(changed, "elo", {"variant": "alphazero-minmax"}, {"seeds": 24})
+    assert "ProbZero − AlphaZero, min–max is" in words(made, "<finding>", changed)
+    assert "with 3 to 24 seeds" in words(made, "<provenance>", changed)
+
+
 def test_what_is_equal_and_what_it_cost_is_told(made: Path, changed: Path) -> None:
     for variant, leaves, seeds in (("probzero", 1234567, 3), (RIVAL, 2345678, 2)):
         reached: dict[str, float | None] = {"leaf_evaluations": leaves, "seeds_reaching": seeds}
@@ -56,8 +71,8 @@ def test_what_is_equal_and_what_it_cost_is_told(made: Path, changed: Path) -> No
         assert number in equal, f"{number} in {equal}"
     assert "first keeps 95% of exact results after 1,234,567 leaf evaluations of self-play (3 of 3 seeds)" in cost
     assert "AlphaZero after 2,345,678 leaf evaluations of self-play (2 of 3 seeds)" in cost
-    # times are of a machine: the paper says where they stand, and tells none
-    assert "not part of this document" in cost and "tables/costs.csv" in cost and "tables/costs_to_reach.csv" in cost
+    # times are of a machine: the section says where they stand, and tells none
+    assert "not part of this section" in cost and "tables/costs.csv" in cost and "tables/costs_to_reach.csv" in cost
 
 
 def test_a_share_that_no_seed_reaches_is_said_not_to_be_reached(made: Path, changed: Path) -> None:
@@ -93,7 +108,9 @@ def test_every_file_of_a_study_is_needed(
 
 @pytest.mark.parametrize("table", paper.STUDY_TABLES)
 def test_every_table_of_a_study_is_read(table: str, made: Path, study: Path, changed: Path) -> None:
-    assert paper.compile_pdf(made, 3, changed) == paper.compile_pdf(made, 3, study)  # wherever it is
+    assert paper.compile_pdf(made, 3, paper.Beside(changed)) == paper.compile_pdf(
+        made, 3, paper.Beside(study)
+    )  # wherever it is
     shown = {"final": "share", "elo": "rating", "ablations": "raw_effect", "accounting": "games", "efficiency": "seeds"}
 
     def doubled(rows: pd.DataFrame) -> pd.DataFrame:
@@ -101,7 +118,7 @@ def test_every_table_of_a_study_is_read(table: str, made: Path, study: Path, cha
         return rows
 
     rewrite_table(changed / "tables" / f"{table}.csv", doubled)
-    assert paper.compile_pdf(made, 3, changed) != paper.compile_pdf(made, 3, study)
+    assert paper.compile_pdf(made, 3, paper.Beside(changed)) != paper.compile_pdf(made, 3, paper.Beside(study))
 
 
 def test_a_study_without_a_rival_is_refused(made: Path, changed: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -113,7 +130,7 @@ def test_a_study_of_two_systems_alone_compiles(made: Path, changed: Path) -> Non
     for path in (changed / "tables").glob("*.csv"):
         rewrite_table(path, lambda rows: rows[rows["variant"].isin(["probzero", RIVAL])])
     assert "Ablations" not in words(made, "heading", changed)
-    assert paper.compile_pdf(made, 3, changed).startswith(b"%PDF")
+    assert paper.compile_pdf(made, 3, paper.Beside(changed)).startswith(b"%PDF")
 
 
 def test_the_workflow_names_the_sources_and_the_study_that_is_kept(study: Path, tmp_path: Path) -> None:
@@ -130,7 +147,12 @@ def test_the_workflow_names_the_sources_and_the_study_that_is_kept(study: Path, 
             copied(study, paper.study_files(study), kept)
         shown = subprocess.run(plan, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True).stdout
         rule = shown.partition("rule paper:")[2].partition("\nrule ")[0]
-        assert (f"--study {kept} --output" in rule) == there
+        assert (f"--study {kept} " in rule) == there
         for path in (tmp_path / "paper").iterdir():
             assert (f"{path}" in rule) == (path.suffix in (".typ", ".bib")), path
         assert all((str(path) in rule) == there for path in paper.study_files(kept))
+        assert "--verdicts" not in rule and "--committed" not in rule  # nothing of these is there
+    rivals = copied(study, paper.study_files(study), kept.with_name("rivals"))
+    (kept / "verdicts.csv").touch()
+    shown = subprocess.run(plan, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True).stdout
+    assert f"--study {rivals} --verdicts {kept / 'verdicts.csv'} --output" in shown

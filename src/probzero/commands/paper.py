@@ -8,7 +8,7 @@ from pathlib import Path
 from probzero import config, files
 from probzero.commands import arguments, progress
 from probzero.origin import Origin
-from probzero.report.paper import compile_pdf
+from probzero.report.paper import Beside, compile_pdf
 from probzero.report.paper_inputs import check
 
 
@@ -16,12 +16,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--run", required=True, type=Path, dest="folder", metavar="FOLDER", help="results/<name>")
     arguments.add_seed(parser)
     parser.add_argument("--study", type=Path, metavar="FOLDER", help="a finished study (default: none)")
+    parser.add_argument("--verdicts", type=Path, metavar="FILE", help="the table of verdicts (default: none)")
+    summary = "the folder of committed results, which says what they cost (default: none)"
+    parser.add_argument("--committed", type=Path, metavar="FOLDER", help=summary)
     arguments.add_path(parser, "--output", "where to write the paper (PDF)")
 
 
 def run(args: argparse.Namespace) -> None:
-    check(args.folder, args.seed, args.study)
-    document = compile_pdf(args.folder, args.seed, args.study)
+    beside = Beside(args.study, args.verdicts, args.committed)
+    check(args.folder, args.seed, beside)
+    document = compile_pdf(args.folder, args.seed, beside)
     records = [
         files.read_sealed(folder / "config.json", config.KIND)[1] for folder in (args.study, args.folder) if folder
     ]

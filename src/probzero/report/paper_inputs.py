@@ -1,16 +1,19 @@
 """What the paper reads, checked before typst sees it: every seal, and the columns of every table, by the file's name.
 
 A cell that may be empty, or is shown as it stands, is a text. No table that is read of a run is called like one that is
-read of a study.
+read of a study; only those of costs are, which have other columns there.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from probzero import files
-from probzero.report.paper import FOLDERS, kind_of, run_files, study_files
+from probzero.errors import bad
+from probzero.report.evidence.verdicts import COLUMNS as VERDICTS
+from probzero.report.paper import ALONE, FOLDERS, Beside, committed_files, kind_of, run_files, study_files
 from probzero.tables import parse_table
 
 INTERVAL = dict.fromkeys(("share_low", "share_high"), float)
@@ -45,6 +48,10 @@ COLUMNS: dict[str, dict[str, type]] = {
         **dict.fromkeys(("player", "iteration", "begins"), str), "games": int, "won": int, "won_share": float,
         **INTERVAL,
     },
+    "certificates": {
+        **dict.fromkeys(("player", "iteration", "source"), str),
+        **dict.fromkeys(("particles", "draws", "agents", "certified", "positions", "holes"), int),
+    },
     "blunders": {
         **dict.fromkeys(("iteration", "games", "games_without_blunder"), int),
         **dict.fromkeys(("blunders_per_game", "result_lost_per_game"), float),
@@ -74,21 +81,38 @@ COLUMNS: dict[str, dict[str, type]] = {
         "threshold": float,
         **dict.fromkeys(("seeds_reaching", "seeds"), int),
     },
-    "positions": dict.fromkeys(("decisive", "keeping", "losing"), str),
+    "positions": dict.fromkeys(("source", "decisive", "keeping", "losing"), str),
+    "verdicts": dict.fromkeys(VERDICTS, str),
+    "growth": {"growing": str, "board": str, "games": int, "bytes_per_leaf": float},
 }  # fmt: skip
 MAY_BE_EMPTY = ("perfect", "ablations")  # nobody may have a won opening; a study need not ablate
 
 
-def check(folder: Path, seed: int, study: Path | None = None) -> None:
+COSTS: dict[str, type] = {"iteration": int, "cumulative_seconds": float}  # of a run
+STUDY_COSTS: dict[str, type] = {"variant": str, **dict.fromkeys(("iteration", "seconds", "seeds"), float)}
+
+
+def check(folder: Path, seed: int, beside: Beside = ALONE) -> None:
     """Refuse a file that is not what its name says, or a table that lacks a column which the paper reads."""
     for path in run_files(folder, seed):
-        _check(path, seed=None if path.parent == folder else seed)
-    for path in study_files(study) if study else []:
-        _check(path)
+        _check(path, COLUMNS, subject_of(path), seed=None if path.parent == folder else seed)
+    for path in study_files(beside.study) if beside.study else []:
+        _check(path, COLUMNS, subject_of(path))
+    if beside.verdicts:
+        if beside.verdicts.name != "verdicts.csv":
+            raise bad("verdicts", beside.verdicts, "a file called verdicts.csv", beside.verdicts.name)
+        _check(beside.verdicts, COLUMNS, "verdicts")
+    for path in committed_files(beside.committed) if beside.committed else []:
+        of_run = path.parent.parent.name.startswith("seed")
+        _check(path, {**COLUMNS, "costs": COSTS if of_run else STUDY_COSTS})  # some are older than subjects
 
 
-def _check(path: Path, **wanted: Any) -> None:
-    subject = path.stem if path.parent.name in FOLDERS else None
-    data = files.read(path, kind_of(path), subject=subject, **wanted)
+def subject_of(path: Path) -> str | None:
+    return path.stem if path.parent.name in FOLDERS else None
+
+
+def _check(path: Path, columns: Mapping[str, Mapping[str, type]], subject: str | None = None, **wanted: Any) -> None:
+    kind = kind_of(path)
+    data = files.read(path, kind, subject=subject, **wanted)
     if path.suffix == ".csv":
-        parse_table(data, path, COLUMNS[path.stem], kind_of(path), path.stem in MAY_BE_EMPTY)
+        parse_table(data, path, columns[path.stem], kind, path.stem in MAY_BE_EMPTY)
