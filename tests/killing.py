@@ -15,7 +15,7 @@ import psutil
 
 MARK = "PROBZERO_TEST_RUN"  # a variable that all processes of a run inherit, so that none can hide
 HANGS = 900  # seconds after which a run counts as hanging
-DYING = 20  # seconds within which what was killed must be gone; more than enough on a busy machine
+DYING = 120  # seconds within which what was killed must be gone; more than enough on a busy machine
 
 
 @dataclass(frozen=True)

@@ -192,5 +192,5 @@ def test_random_lines_are_all_answered(name: str, count: int) -> None:
 def test_the_command_speaks_until_it_is_told_to_quit() -> None:
     command = [sys.executable, "-m", "probzero", "gtp", "--game", "go-5", "--player", "random"]
     sent = b"1 boardsize 5\n2 genmove b\n\xff\xfe\n3 quit\n4 name\n"
-    done = subprocess.run(command, input=sent, capture_output=True, timeout=120, check=True)
+    done = subprocess.run(command, input=sent, capture_output=True, timeout=300, check=True)
     assert re.fullmatch(r"=1\n\n=2 ([A-E][1-5]|pass)\n\n(\? unknown command\n\n)?=3\n\n", done.stdout.decode())
