@@ -72,10 +72,8 @@ def test_the_bare_environment_is_bare(bare: Path) -> None:
         ["connect-four"],
         ["othello4"],
         ["go5"],
-        ["paper"],
-        ["study"],
         ["study", "study-smoke"],
-        ["settings"],
+        *(pytest.param([name], marks=pytest.mark.slow) for name in ("paper", "study", "settings")),  # only longer
     ],
     ids=lambda names: "+".join(names) or "default",
 )

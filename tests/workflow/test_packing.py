@@ -189,7 +189,7 @@ def test_a_run_in_two_sittings_ends_with_the_bytes_of_one(tmp_path: Path) -> Non
     whole, first, second = (tmp_path / name for name in ("whole", "first", "second"))
     packed = tmp_path / "packed"
     assert snakemake(whole, configfile=configfile).returncode == 0
-    assert snakemake(first, "--", HALF, EARLY, "results/smoke/config.json", configfile=configfile).returncode == 0
+    assert snakemake(first, HALF, EARLY, "results/smoke/config.json", configfile=configfile).returncode == 0
     assert main(["pack", "--run", str(first / RUN), "--output", str(packed)]) == 0
     before = bytes_of(packed)
     assert main(["pack", "--run", str(first / RUN), "--output", str(packed)]) == 0 and bytes_of(packed) == before

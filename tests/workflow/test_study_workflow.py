@@ -1,4 +1,4 @@
-"""A study as a workflow: what it plans, one small whole run, and the same tables after an interruption."""
+"""A study as a workflow: what it plans, and one small whole run, which is interrupted and goes on to the same bytes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from test_workflow import DEADLINE, ROOT, command, planned, snakemake
 
 from probzero import config, study
 from probzero.__main__ import main
-from probzero.report.same_files import differences
+from probzero.report.same_files import compared, differences
 
 CONFIG = ROOT / "config"
 VARIANTS = ["probzero", "alphazero", "uct", "root-only"]
@@ -89,11 +89,27 @@ def test_a_study_of_a_game_without_a_solver_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def interrupted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A whole study in two calls, the first of them killed: its folder, and the network that was learned by then."""
     folder = tmp_path_factory.mktemp("study")
-    shown = snakemake(folder, configfile=small(folder))
+    configfile = small(folder)
+    with subprocess.Popen(
+        command(folder, configfile=configfile), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as running:
+        began = time.monotonic()
+        while not (learned := list(folder.glob("results/*/*/seed*/checkpoints/0001.safetensors"))):
+            assert running.poll() is None and time.monotonic() - began < DEADLINE
+            time.sleep(0.1)
+        running.send_signal(signal.SIGKILL)
+        running.wait()
+    shown = snakemake(folder, configfile=configfile)
     assert shown.returncode == 0, shown.stdout
-    return folder
+    return folder, learned[0].relative_to(folder)
+
+
+@pytest.fixture(scope="module")
+def finished(interrupted: tuple[Path, Path]) -> Path:
+    return interrupted[0]
 
 
 @pytest.mark.smoke
@@ -134,19 +150,14 @@ def test_what_is_committed_of_a_study_holds_and_has_its_settings(finished: Path,
 
 
 @pytest.mark.smoke
-def test_an_interrupted_study_goes_on_to_the_same_tables(finished: Path, tmp_path: Path) -> None:
-    configfile = small(tmp_path)
-    with subprocess.Popen(
-        command(tmp_path, configfile=configfile), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    ) as running:
-        began = time.monotonic()
-        while not list(tmp_path.glob("results/*/*/seed*/checkpoints/0001.safetensors")):
-            assert running.poll() is None and time.monotonic() - began < DEADLINE
-            time.sleep(0.1)
-        running.send_signal(signal.SIGKILL)
-        running.wait()
-    shown = snakemake(tmp_path, configfile=configfile)
+def test_who_was_interrupted_learns_and_is_measured_with_the_same_bytes(
+    interrupted: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """One learner of the study, in a run that nobody stops; below, marked slow, the whole study."""
+    folder, first = interrupted
+    learner = first.parents[1]
+    shown = snakemake(tmp_path, str(learner / "measures.csv"), configfile=small(tmp_path))
     assert shown.returncode == 0, shown.stdout
-    for table in ("final", "elo", "ablations"):
-        name = TOP / "tables" / f"{table}.csv"
-        assert (tmp_path / name).read_bytes() == (finished / name).read_bytes(), table
+    made = [learner / name for name in compared(tmp_path / learner)]
+    assert {learner / "checkpoints" / "0002.safetensors", learner / "measures.csv"} <= set(made)
+    assert not [str(name) for name in made if (tmp_path / name).read_bytes() != (folder / name).read_bytes()]
