@@ -13,6 +13,26 @@ import torch
 hypothesis.settings.register_profile("patient", deadline=None)  # how long an example takes says nothing of the code
 hypothesis.settings.load_profile("patient")
 
+# Files that take longest, the longest first: a long one that began last would leave the other processors idle. (Left to
+# itself, pytest-xdist begins with the files of most tests, and ends with those of few that take minutes.)
+LONGEST = (
+    "workflow/test_workflow.py",
+    "test_readers.py",
+    "workflow/test_study_workflow.py",
+    "test_resealed_readers.py",
+    "workflow/test_tables_workflow.py",
+    "test_templates_loaded.py",
+    "workflow/test_conda.py",
+    "test_devices.py",
+    "commands/test_without_torch.py",
+    "commands/test_command_line.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    order = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: order.get(item.path, len(order)))
+
 
 @pytest.fixture
 def quick_writing(monkeypatch: pytest.MonkeyPatch) -> None:
