@@ -34,8 +34,12 @@ RULES = games.make("othello", size=4)
 CONFIG = config.load(Path(__file__).parents[1] / "config" / "smoke.yaml").changed(
     game={"size": 4}, selfplay={"games": 3, "noise": 0.25, "resign_below": -0.9}
 )
-PUCT = CONFIG.changed(search={"algorithm": "puct"}, targets={"nodes": "roots", "policy": "visits", "value": "mixed"})
+PUCT = CONFIG.changed(  # which goes down the tree once for each leaf
+    search={"algorithm": "puct"}, targets={"nodes": "roots", "policy": "visits", "value": "mixed"},
+    selfplay={"particles": 2, "batches": 3},
+)  # fmt: skip
 SEARCHES = {"particle": CONFIG, "puct": PUCT}
+PARTICLES = {"particle": 4, "puct": 2}
 PLACES = ("cpu", DEVICE)
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -69,8 +73,9 @@ def test_a_match_is_the_same_wherever_its_players_search(search: str) -> None:
     openings, settings = random_openings(RULES, 3, 3, seed=2), SEARCHES[search]
     found = []
     for place in PLACES:
-        one = SearchPlayer(factory_on(place, settings), 4, 3)
-        for other in (OnePlyPlayer(RULES, SCORES["greedy"]), SearchPlayer(factory_on("cpu", settings), 4, 2)):
+        one = SearchPlayer(factory_on(place, settings), PARTICLES[search], 3)
+        weaker = SearchPlayer(factory_on("cpu", settings), PARTICLES[search], 2)
+        for other in (OnePlyPlayer(RULES, SCORES["greedy"]), weaker):
             found.append(play_match(RULES, openings, ("one", one), ("other", other), ("match",)))
     pd.testing.assert_frame_equal(pd.concat(found[:2]), pd.concat(found[2:]))
     assert set(found[0].result) >= {-1, 1}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import pytest
@@ -102,11 +103,18 @@ def audited(rules: Game, form: str, **options: Any) -> tuple[Any, Audit]:
     return search, Audit(search)
 
 
+@cache
+def whole_games(game: str, form: str) -> tuple[Any, Audit]:
+    """A search that has played its games to their ends, with all particles counted; nobody may change it."""
+    search, audit = audited(GAMES[game], form)
+    play_games(search, GAMES[game].longest_game, 6, 8, exploration=0.5)
+    return search, audit
+
+
 @every_form
 @every_game
 def test_every_particle_of_whole_games_ends_at_one_leaf(game: str, form: str) -> None:
-    search, audit = audited(GAMES[game], form)
-    play_games(search, GAMES[game].longest_game, 6, 8, exploration=0.5)
+    search, audit = whole_games(game, form)
     assert GAMES[game].finished(search.graph.states(search.graph.root)).all()
     assert audit.elsewhere > 0 and 0 < audit.stopped < audit.sent / 20
 
@@ -124,8 +132,7 @@ def test_no_particle_is_lost_when_they_split_at_random_or_in_a_tree(change: dict
 @every_form
 @every_game
 def test_the_values_of_closed_nodes_are_those_of_their_children(game: str, form: str) -> None:
-    search, audit = audited(GAMES[game], form)
-    play_games(search, GAMES[game].longest_game, 6, 8, exploration=0.5)
+    search, audit = whole_games(game, form)
     graph = search.graph
     nodes = (graph.closed & (graph.edge_count > 0)).nonzero()[:, 0]
     edges = graph.edges_of(nodes)
