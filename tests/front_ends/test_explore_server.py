@@ -164,7 +164,7 @@ def test_ctrl_c_ends_the_server_without_a_traceback() -> None:
         address = re.search(r"http://127\.0\.0\.1:(\d+)/", run.stdout.readline())
         assert address is not None
         with socket.create_connection(("127.0.0.1", int(address[1])), timeout=PATIENCE) as asking:
-            # In one piece: were some of it left unread, the connection would be reset, perhaps before the answer is read.
+            # In one piece: were some of it left unread, the connection would be reset, perhaps before we are answered.
             asking.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: " + b"x" * 2 * LARGEST_HEAD)
             assert asking.recv(64).startswith(b"HTTP/1.1 400")
         run.send_signal(signal.SIGINT)
