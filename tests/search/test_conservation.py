@@ -66,7 +66,8 @@ class Audit:
         search.simulate = self.audited
 
     def audited(self, roots: torch.Tensor, particles: torch.Tensor, most: int, salt: int) -> None:
-        graph, room = self.graph, len(self.graph.visits)
+        graph = self.graph
+        room = min(len(graph.visits), graph.nodes + int(particles.sum()) * graph.rules.most_moves)  # for what is found
         before = Books.of(graph, room)
         self.simulate(roots, particles, most, salt)
         after = Books.of(graph, room)
