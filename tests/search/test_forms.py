@@ -107,8 +107,15 @@ def test_forms_agree_without_reuse_and_when_leaves_are_counted(settings: Search)
     assert assert_same_games(FORMS, GAMES["othello 5"], settings, 4, 6) > 500
 
 
-@pytest.mark.parametrize("temperature", [1.0, 0.7])
-@pytest.mark.parametrize("game", SMALL)
+@pytest.mark.parametrize(  # the interpreter is slow
+    ("game", "temperature"),
+    [
+        ("othello 4", 1.0),
+        ("connect four 4x4", 0.7),
+        pytest.param("othello 4", 0.7, marks=pytest.mark.slow),
+        pytest.param("connect four 4x4", 1.0, marks=pytest.mark.slow),
+    ],
+)
 def test_the_tensor_form_with_its_triton_kernels_plays_the_games_of_the_compiled_form(
     game: str, temperature: float
 ) -> None:
