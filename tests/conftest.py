@@ -21,19 +21,23 @@ LONGEST = (
     "test_readers.py",
     "workflow/test_study_workflow.py",
     "test_resealed_readers.py",
-    "workflow/test_tables_workflow.py",
     "test_templates_loaded.py",
-    "workflow/test_conda.py",
+    "workflow/test_tables_workflow.py",
+    "front_ends/test_uci.py",
     "search/test_forms.py",
+    "workflow/test_conda.py",
     "search/test_conservation.py",
     "test_devices.py",
+    "kernels/test_compile.py",
     "commands/test_without_torch.py",
     "commands/test_command_line.py",
+    "search/test_mcts.py",
 )
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    order = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST)}
+    tests = Path(__file__).parent
+    order = {(tests / name).resolve(strict=True): place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: order.get(item.path, len(order)))
 
 
