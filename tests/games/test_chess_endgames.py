@@ -20,7 +20,11 @@ from probzero.truth.positions import from_random_play
 
 GAME = games.make("chess_endgames")
 ENTRIES = templates.load("probzero.games.compiled.chess_tables")
-TABLES = GAME.tables[0].reshape(3, 2, 64, 64, 64)  # piece; mine or the other's; kings and piece
+
+
+def tables() -> np.ndarray:
+    """By piece; mine or the other's; kings and piece. Made when they are first asked for, which takes seconds."""
+    return GAME.tables[0].reshape(3, 2, 64, 64, 64)
 
 
 def test_the_game_keeps_its_promises() -> None:
@@ -36,7 +40,7 @@ def test_the_game_keeps_its_promises() -> None:
 def test_tables_have_the_known_lengths_and_numbers(
     kind: int, moves: int, positions: int, wins: int, losses: int
 ) -> None:
-    stronger, weaker = TABLES[kind]
+    stronger, weaker = tables()[kind]
     assert (stronger.max() + 1) // 2 == weaker.max() // 2 == moves
     assert ((stronger >= -1).sum(), (stronger > 0).sum(), (weaker >= 0).sum()) == (positions, wins, losses)
     assert not (stronger[stronger >= 0] % 2 == 0).any() and not (weaker[weaker >= 0] % 2 == 1).any()
@@ -129,7 +133,7 @@ def test_pawns_win_as_long_as_a_move_of_theirs_begins_the_count_again() -> None:
 
 def test_the_perfect_player_mates_in_as_few_moves_as_there_are() -> None:
     """King and rook in the corner against a king in the middle, and the longest of all such mates."""
-    place = int(np.argmax(TABLES[1, 0]))
+    place = int(np.argmax(tables()[1, 0]))
     own, opp, rook = place >> 12, place >> 6 & 63, place & 63
     state = np.zeros((1, 8), dtype=np.int64)
     state[0, [0, 1, 5, 6]] = 1 << own | 1 << rook, 1 << opp, 1 << rook, 1 << own | 1 << opp
@@ -139,7 +143,7 @@ def test_the_perfect_player_mates_in_as_few_moves_as_there_are() -> None:
         good = best_moves(solver.label(state, margins=True))[0]
         state = GAME.play(state, np.flatnonzero(good)[:1])
         plies += 1
-    assert plies == TABLES[1, 0].max() == 31 and GAME.outcome(state)[0] == -1
+    assert plies == tables()[1, 0].max() == 31 and GAME.outcome(state)[0] == -1
     PerfectPlayer(GAME)
 
 
