@@ -27,6 +27,7 @@ LONGEST = (
     "search/test_forms.py",
     "workflow/test_conda.py",
     "search/test_conservation.py",
+    "truth/test_problems.py",
     "test_devices.py",
     "kernels/test_compile.py",
     "commands/test_without_torch.py",
