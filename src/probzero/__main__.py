@@ -59,6 +59,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "claims": "judge every claim of README and paper by its table",
         "verify-results": "verify every committed file",
         "reference": "make a finished run or study the committed one, with a manifest",
+        "redraw": "draw the figures of a finished or committed run anew from its tables",
         "pack": "put what an unfinished run needs to go on elsewhere into a small folder",
         "unpack": "go on with a run that was packed",
         "manifest": "list the files of a committed folder with their checksums and origins",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,11 +32,50 @@ def test_the_score_matrix_is_antisymmetric_about_one_half():
     assert scores[players.index(first["player"]), players.index(first["opponent"])] == first["score"]
 
 
-def test_labels_are_spread_apart_and_isolated_ones_stay():
-    moved = figures.spread(np.array([0.0, 1.0, 2.0, 50.0]), 4)
-    assert (np.diff(moved) >= 4 - 1e-9).all()
-    assert moved[-1] == 50
-    assert moved[1] == 1
+def test_every_whisker_of_elo_is_the_interval_of_the_difference_from_the_anchor(tmp_path, drawn):
+    """So that two players' whiskers mean the same, whether they learn or not."""
+    ratings, _, players = tournament()
+    figures.plot_elo(ratings, tmp_path / "elo", MADE)
+    found = [ends for axes in drawn[0].axes for bars in axes.containers for ends in whiskers(bars)]
+    shown = ratings.sort_values(["iteration", "rating"])
+    assert len(found) == len(players)
+    assert np.array(found) == pytest.approx(shown[["low", "high"]].to_numpy())
+
+
+def whiskers(bars: Any) -> list[tuple[float, float]]:
+    """The ends of vertical error bars, from left to right."""
+    return [(segment[0][1], segment[1][1]) for segment in bars[2][0].get_segments()]
+
+
+def rated(**players: float) -> pd.DataFrame:
+    names = [name.replace("_", "-") for name in players]
+    spread = np.array([0.0, *[10.0] * (len(names) - 1)])  # the first is 0 by definition
+    rating = np.array(list(players.values()))
+    return pd.DataFrame({
+        "player": names, "iteration": pd.array([pd.NA] * len(names), dtype="Int64"), "rating": rating,
+        "low": rating - spread, "high": rating + 2 * spread, "standard_error": spread,
+        "bounded": [name != "puct-96" for name in names],
+    })  # fmt: skip
+
+
+def test_elo_by_budget_begins_with_the_raw_policy_and_has_a_line_for_every_search(tmp_path, drawn):
+    ratings = rated(raw=0, particles_8=50, particles_96=200, puct_8=40, puct_96=180, perfect=300)
+    budgets = {"raw": 0, "particles-8": 8, "particles-96": 96, "puct-8": 8, "puct-96": 96}
+    figures.plot_budgets(ratings, budgets, tmp_path / "elo", MADE)
+    (axes,) = drawn[0].axes
+    lines = {bars.get_label(): bars for bars in axes.containers}
+    assert [axes.get_xscale(), *lines][:3] == ["log", "particles", "puct"]
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["raw", "8", "96"]
+    assert lines["particles"][0].get_ydata().tolist() == [50, 200]
+    assert lines["particles"][0].get_xdata() == pytest.approx([8, 96], rel=0.1)
+    assert whiskers(lines["puct"]) == [(30, 60), (170, 200)]
+    ticks = axes.get_xticks()
+    dotted = [line for line in axes.lines if line.get_linestyle() == ":"]
+    assert {(line.get_xdata()[0], line.get_ydata()[0]) for line in dotted} == {(ticks[0], 0)}  # the raw policy, once
+    assert sorted(line.get_ydata()[1] for line in dotted) == [40, 50]
+    hollow = [line for line in axes.lines if line.get_markerfacecolor() == "white" and len(line.get_ydata())]
+    assert [line.get_ydata().tolist() for line in hollow] == [[180]]
+    assert [text.get_text() for text in axes.texts] == ["perfect"]
 
 
 def metric_tables() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
@@ -91,7 +131,7 @@ def test_no_text_of_a_figure_is_smaller_than_eight_points(tmp_path, drawn):
 
 def test_axes_carry_names_with_units(tmp_path, drawn):
     draw_all(tmp_path, *tournament())
-    names = [axes.get_ylabel() for figure in drawn for axes in figure.axes]
+    names = [axes.get_ylabel() for figure in drawn for axes in figure.axes if axes.get_ylabel()]
     assert names == [
         "Elo relative to iteration 0", "Player (iteration)", "Score of the row's player (%)", "Cross-entropy (nats)",
         "Agreement with the target (%)", "Games of self-play (%)", "Share (%)", "Evaluations (thousand/s)", "Share (%)",

@@ -26,7 +26,8 @@ from probzero.truth.blunders import BLUNDERS
 PLAYERS = ["random", "iteration-0000", "iteration-0002", "perfect"]  # each meets those before
 TABLES = {"training", "selfplay", "costs", "ratings", "differences", "pairings", "model", "truth", "efficiency",
           "errors", "calibration", "reliability", "perfect", "blunders", "certificates"}  # fmt: skip
-FIGURES = {"elo", "win_rates", "training", "selfplay", "costs", "truth", "errors", "reliability", "blunders"}
+FIGURES = {"elo", "win_rates", "training", "selfplay", "costs", "truth", "errors", "reliability", "blunders",
+           "certificates"}  # fmt: skip
 
 
 def settings() -> dict:

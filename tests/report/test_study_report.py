@@ -20,7 +20,7 @@ from probzero.__main__ import main
 from probzero.files import SEALS, read_sealed
 from probzero.report import style
 from probzero.report.same_files import differences, is_cost
-from probzero.report.study import figures, tables
+from probzero.report.study import curves
 from probzero.report.style import FIGURE
 from probzero.tables import TABLE
 
@@ -93,7 +93,9 @@ def test_bad_input_ends_with_one_line_and_nothing_written(tmp_path: Path, capsys
 @pytest.mark.parametrize(("variants", "count"), [(tuple(made.WORTH), 3), (("probzero", "no-dag"), 1)])
 def test_figures_are_legible(tmp_path: Path, drawn: list[Figure], variants: tuple[str, ...], count: int) -> None:
     assert main(["study-report", *made.write(tmp_path, variants, range(count), (0, 40)), *outputs(tmp_path)]) == 0
-    assert [figure.get_figwidth() for figure in drawn] == [style.DOUBLE] * 5 + [style.SINGLE]
+    one_panel = style.SINGLE if len(variants) == 2 else style.DOUBLE  # of systems, the reference alone
+    widths = [one_panel, style.DOUBLE] * 2 + [style.DOUBLE, style.SINGLE]
+    assert [figure.get_figwidth() for figure in drawn] == widths
     for figure in drawn:
         canvas = FigureCanvasAgg(figure)
         canvas.draw()
@@ -101,29 +103,53 @@ def test_figures_are_legible(tmp_path: Path, drawn: list[Figure], variants: tupl
         assert inside.x0 > -0.01 and inside.x1 < figure.get_figwidth() + 0.01
         assert inside.y0 > -0.01 and inside.y1 < figure.get_figheight() + 0.01
         assert min(float(text.get_fontsize()) for text in figure.findobj(Text) if text.get_text()) >= 8
-        assert all(axes.get_xlabel() for axes in figure.axes)
+        assert figure.get_supxlabel() or all(axes.get_xlabel() for axes in figure.axes)
 
 
 @pytest.mark.parametrize("by_time", [False, True])
-def test_variants_that_learn_are_curves_and_plain_search_a_line_across(
+def test_every_variant_has_a_panel_with_a_line_for_each_seed(
     by_time: bool, tmp_path: Path, drawn: list[Figure]
 ) -> None:
     found = small_study.read(tmp_path, small_study.inputs())
-    curves = tables.curves_table(found)
-    if by_time:
-        figures.plot_costs(found, curves, tables.costs_table(found), tmp_path / "a", MADE)
-    else:
-        figures.plot_truth(found, curves, tmp_path / "a", MADE)
-    panels = drawn[0].axes
-    assert [len(axes.lines) for axes in panels] == [2, 3]
+    (curves.plot_costs if by_time else curves.plot_truth)(found, tmp_path / "a", MADE)
+    panels = {axes.get_title(): axes for axes in drawn[0].axes}
+    assert list(panels) == ["ProbZero", "AlphaZero", "UCT"]
     # 100 leaf evaluations and 200 seconds an iteration
     spent = [200 / 60, 400 / 60] if by_time else [100e-6, 200e-6]
-    for line in panels[1].lines[:2]:
-        assert np.asarray(line.get_xdata()) == pytest.approx(spent)
-    dotted = panels[1].lines[2]
-    assert dotted.get_linestyle() == ":" and np.asarray(dotted.get_ydata()).tolist() == [50, 50]
-    units = ("Self-play and training (minutes)", "Leaf evaluations in self-play (millions)")
-    assert {axes.get_xlabel() for axes in panels} == {units[0] if by_time else units[1]}
+    searched = [line for line in panels["AlphaZero"].lines if line.get_color() == style.BLUE]
+    assert [line.get_linewidth() < 1 for line in searched] == [True, True, False, False]
+    one, other, mean, interval = (np.asarray(line.get_ydata()) for line in searched)
+    assert one == pytest.approx([30, 14]) and other == pytest.approx([40, 8])  # of 100 positions
+    assert mean == pytest.approx([35, 11]) and searched[0].get_xdata() == pytest.approx(spent)
+    # Student's t with one degree of freedom: 12.706 standard errors of 3, cut off above 0
+    assert interval[1] == pytest.approx(11 + 12.706 * 3, abs=0.01) and 0 < interval[0] < 1
+    dashed = [line.get_ydata() for line in panels["AlphaZero"].lines if line.get_color() == style.BLACK]
+    assert dashed[1] == pytest.approx([(24 + 4) / 2, (4 + 1) / 2])  # the mean of ProbZero
+    across = [line for line in panels["UCT"].lines if line.get_color() == style.BLUE]
+    assert all(set(line.get_ydata()) == {50} for line in across) and len(across) == 3
+    labels = ("Self-play and training (minutes)", "Leaf evaluations in self-play (millions)")
+    assert drawn[0].get_supxlabel() == labels[not by_time]
+    assert {axes.get_yscale() for axes in panels.values()} == {"log"}
+
+
+def test_axes_begin_with_what_was_learned(tmp_path: Path, drawn: list[Figure]) -> None:
+    """Untrained networks give away half of all results; they would press together what is compared."""
+    untrained, learned = np.array([[50.0, 60]]), np.array([[20.0, 10]])
+    curve = curves.Curve(np.array([[0.0, 0], [1, 1]]), np.concatenate([untrained, learned]), 5, 25)
+    assert curves._limits([curve]) == pytest.approx((10 / curves.ROOM, 20 * curves.ROOM))
+
+
+def test_each_seed_of_an_ablation_is_a_dot_beside_its_interval(tmp_path: Path, drawn: list[Figure]) -> None:
+    assert main(["study-report", *made.write(tmp_path / "in", VARIANTS, range(3), (0, 40)), *outputs(tmp_path)]) == 0
+    panels = drawn[4].axes  # of ablations
+    effects = pd.read_csv(tmp_path / "tables" / "ablations.csv")
+    for axes, effect in zip(panels, ("raw_effect", "searched_effect"), strict=True):
+        single = [line.get_xdata() for line in axes.lines if line.get_linestyle() == "None"]
+        seeds = [found for found in single if len(found) == 3]
+        assert [found.mean() for found in seeds] == pytest.approx(
+            (100 * effects[effect]).tolist(), rel=1e-5
+        )  # six digits
+        assert all(np.ptp(found) > 0 for found in seeds)
 
 
 def test_other_times_change_the_tables_and_figures_of_costs_and_nothing_else(reports: tuple[Path, Path, str]) -> None:

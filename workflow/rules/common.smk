@@ -36,6 +36,7 @@ TRUTH_TABLES += ["delivered"] if CONFIG.game.entry.has_tables else []
 TABLES = LEARNING_TABLES + TOURNAMENT_TABLES + (TRUTH_TABLES if SOLVABLE else [])
 FIGURES = ["elo", "win_rates", "training", "selfplay", "costs"]
 FIGURES += ["truth", "errors", "reliability", "blunders"] if SOLVABLE else []
+FIGURES += ["certificates"] if SOLVABLE and CERTIFIABLE else []
 
 
 pathvars:

@@ -12,20 +12,13 @@ from probzero import config, games
 from probzero.commands import arguments, progress
 from probzero.commands.elo import say_last
 from probzero.config import Config
-from probzero.report import figures, truth
+from probzero.report import truth
+from probzero.report.drawing import draw_run
 from probzero.report.iteration_costs import collect_costs
 from probzero.report.tables import collect_selfplay, collect_training, read_matches, read_written, write_table
 from probzero.report.tournament import tournament_tables
 
 NEEDS = ("game", "selfplay", "training", "arena")
-PLOTS = {
-    "training": figures.plot_training,
-    "selfplay": figures.plot_selfplay,
-    "costs": figures.plot_costs,
-    "truth": truth.plot_truth,
-    "reliability": truth.plot_reliability,
-    "blunders": truth.plot_blunders,
-}  # figures that are named like the one table they show
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -86,13 +79,7 @@ def run(args: argparse.Namespace) -> None:
     if settings.game.entry.solvable(**settings.game.options):
         by_phase = settings.game.entry.has_tables
         tables |= kept(truth.truth_tables(found, tables["selfplay"], by_phase, **wanted))
-    drawn = folder / "figures"
-    figures.plot_elo(tables["ratings"], drawn / "elo", made)
-    figures.plot_win_rates(tables["pairings"], players, drawn / "win_rates", made)
-    for name in [name for name in PLOTS if name in tables]:
-        PLOTS[name](tables[name], drawn / name, made)
-    if "errors" in tables:
-        truth.plot_errors(tables["errors"], drawn / "errors", made, settings.game.entry.phase)
+    draw_run(tables, players, settings.game.entry.phase, folder / "figures", made)
     _say(tables, matches)
 
 

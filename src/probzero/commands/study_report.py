@@ -8,7 +8,7 @@ from pathlib import Path
 from probzero import config, files
 from probzero.commands import arguments
 from probzero.origin import Origin
-from probzero.report.study import figures
+from probzero.report.drawing import draw_study
 from probzero.report.study.inputs import read_results
 from probzero.report.study.tables import study_tables
 from probzero.report.tables import markdown, write_table
@@ -37,12 +37,6 @@ def run(args: argparse.Namespace) -> None:
     tables = study_tables(found)
     for name, table in tables.items():
         write_table(table, args.tables / f"{name}.csv", made)
-    curves, costs = tables["curves"], tables["costs"]
-    figures.plot_truth(found, curves, args.figures / "study_truth", made)
-    figures.plot_variants(found, curves, args.figures / "study_variants", made)
-    figures.plot_costs(found, curves, costs, args.figures / "study_costs", made)
-    figures.plot_variants_costs(found, curves, costs, args.figures / "study_costs_variants", made)
-    figures.plot_ablations(found, tables["ablations"], args.figures / "study_ablations", made)
-    figures.plot_elo(found, tables["elo"], args.figures / "study_elo", made)
+    draw_study(found, tables["ablations"], tables["elo"], args.figures, made)
     for name in ("final", "efficiency"):
         print(markdown(tables[name]))

@@ -12,6 +12,7 @@ from probzero import files, machine, study, tournament
 from probzero.commands import arguments, progress
 from probzero.config import KIND as CONFIGURATION
 from probzero.origin import Origin
+from probzero.report.drawing import draw_verdicts
 from probzero.report.evidence.outcomes import read_outcomes
 from probzero.report.evidence.verdicts import (
     budget_rows,
@@ -51,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--budgets", type=Path, metavar="FOLDER", help="claim 6: that of one network by budget")
     parser.add_argument("--machine", type=Path, metavar="FILE", help="where to write versions and processor, as JSON")
-    arguments.add_path(parser, "--output", "where to write the table (.csv; .md goes beside it)")
+    arguments.add_path(parser, "--output", "where to write the table (.csv; .md, .png and .pdf go beside it)")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -76,6 +77,8 @@ def run(args: argparse.Namespace) -> None:
     table = verdict_table(rows)
     made = Origin(command=args.command)
     write_table(table, args.output, made)
+    if not draw_verdicts(read_written(args.output, {"claim": str}), args.output.with_suffix(""), made):
+        progress.report("figure", "none yet: no errors are compared")
     if args.machine:
         files.write_json(args.machine, machine.describe(), machine.KIND, made)
     for row in table[table["verdict"] != ""].to_dict("records"):

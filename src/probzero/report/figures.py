@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.ticker import NullLocator
 
 from probzero.arena.names import iteration_of
 from probzero.origin import Origin
 from probzero.report import style
 
+WHISKERS = "Whiskers: 95 % of the difference from {}"
+
 
 def plot_elo(ratings: pd.DataFrame, path: Path, made: Origin) -> None:
-    """Elo by iteration. Band: 95 % of the difference from the anchor. Whiskers: 95 % against the mean of the field.
+    """Elo by iteration, and beside it that of players which are not checkpoints.
 
-    Players that are not checkpoints are horizontal lines. Where the games bound a difference on one side only
-    (`bounded` false: one side took no point at all) the marker is hollow.
+    All whiskers are 95 % of the difference from the anchor, which is at 0 by definition. Where the games bound a
+    difference on one side only (`bounded` false: one side took no point at all) the marker is hollow.
     """
     checkpoints = ratings[ratings["iteration"].notna()].sort_values("iteration")
     others = ratings[ratings["iteration"].isna()].sort_values("rating")
@@ -26,34 +29,83 @@ def plot_elo(ratings: pd.DataFrame, path: Path, made: Origin) -> None:
     anchor = str(ratings["player"].iloc[int(ratings["standard_error"].argmin())])
     iteration_zero = iteration_of(anchor)
     anchor = anchor if iteration_zero is None else f"iteration {iteration_zero}"
-    with style.figure(style.SINGLE, 2.9) as (drawn, (axes,)):
-        iteration = checkpoints["iteration"].to_numpy(float)
-        rating = checkpoints["rating"].to_numpy()
-        axes.fill_between(
-            iteration, checkpoints["low"], checkpoints["high"], color=style.BLUE, alpha=style.BAND, linewidth=0,
-            label=f"95 % of the difference from {anchor}",
-        )  # fmt: skip
-        whiskers = [rating - checkpoints["field_low"], checkpoints["field_high"] - rating]
-        axes.errorbar(
-            iteration, rating, whiskers, color=style.BLUE, marker="o", elinewidth=0.9, capsize=2,
-            label="Rating, 95 % against the field's mean",
-        )  # fmt: skip
-        hollow = ~checkpoints["bounded"].to_numpy(bool)
-        if hollow.any():
-            axes.plot(
-                iteration[hollow], rating[hollow], "o", color=style.BLUE, markerfacecolor="white", zorder=3,
-                label="Bounded by the games on one side only",
-            )  # fmt: skip
-        for height, colour in zip(others["rating"], _cycle(len(others)), strict=True):
-            axes.axhline(height, color=colour, linestyle="--", linewidth=1)
-        low, high = axes.get_ylim()
-        labels = spread(others["rating"].to_numpy(), 0.065 * (high - low))
-        for name, height, colour in zip(others["player"], labels, _cycle(len(others)), strict=True):
-            axes.text(1.01, height, name, color=colour, va="center", transform=axes.get_yaxis_transform())
+    columns = [rows for rows in (checkpoints, others) if len(rows)]
+    widths = [max(2.4, 0.5 + len(others) / 4), 0.4 + len(others) / 4][: len(columns)]
+    with style.figure(style.SINGLE, 2.9, 1, len(columns), sharey=True, width_ratios=widths) as (drawn, panels):
+        axes = panels[0]
+        _rated(axes, checkpoints["iteration"], checkpoints, style.BLUE, "o", "-", WHISKERS.format(anchor))
+        if not checkpoints["bounded"].all():
+            axes.plot([], [], "o", color=style.BLUE, markerfacecolor="white", label="Bounded on one side only")
         axes.set_ylabel(f"Elo relative to {anchor}")
         style.iterations_axis(axes)
-        style.legend_above(axes, 1)
+        for right in panels[1:]:
+            places = pd.Series(range(len(others)), others.index)
+            _rated(right, places, others, style.VERMILION, "s", "none", "")
+            right.set_xticks(places, others["player"], rotation=90)
+            right.set_xlim(-0.6, len(others) - 0.4)
+            right.spines["left"].set_visible(False)
+            right.tick_params(length=0)
+            right.set_xlabel("Players that\ndo not learn")
+        drawn.legend(*axes.get_legend_handles_labels(), loc="outside upper center")
         style.save(drawn, path, made)
+
+
+def plot_budgets(ratings: pd.DataFrame, budgets: Mapping[str, int], path: Path, made: Origin) -> None:
+    """Elo by search budget for each kind of search, from the raw policy (a budget of 0) up.
+
+    Players of one search are called alike, with their budget at the end. Whiskers are 95 % of the difference from the
+    first player; a player without a budget of its own is a line across.
+    """
+    searched = ratings[ratings["player"].map(budgets).fillna(0) > 0]
+    searched = searched.assign(budget=searched["player"].map(budgets).astype(int))
+    kinds = [player.removesuffix(f"-{budgets[player]}") for player in searched["player"]]
+    raw = ratings[ratings["player"].map(budgets) == 0]
+    others = ratings[~ratings["player"].isin(budgets)]
+    smallest = searched["budget"].min()
+    at_raw = smallest / 4  # a logarithmic axis has no 0
+    with style.figure(style.SINGLE, 2.9) as (drawn, (axes,)):
+        axes.set_xscale("log")
+        for number, (kind, rows) in enumerate(searched.groupby(kinds, sort=False)):
+            apart = 1.06 ** (2 * number - len(set(kinds)) + 1)  # whiskers of two kinds stand side by side
+            for height in raw["rating"]:
+                least = rows.sort_values("budget").iloc[0]
+                ends = [at_raw, least["budget"] * apart], [height, least["rating"]]
+                axes.plot(*ends, ":", color=style.LOOKS[number][0])
+            _rated(axes, rows["budget"] * apart, rows, *style.LOOKS[number], "-", str(kind))
+        if len(raw):
+            _rated(axes, pd.Series(at_raw, raw.index), raw, style.BLACK, "o", "none", "")
+        for name, height in zip(others["player"], others["rating"], strict=True):
+            axes.axhline(height, color=style.GREY, linestyle="--", linewidth=1)
+            axes.annotate(name, (at_raw, height), (0, 3), textcoords="offset points", color=style.GREY)
+        ticks = sorted(searched["budget"].unique())
+        axes.set_xticks([*([at_raw] if len(raw) else []), *ticks], [*(["raw"] if len(raw) else []), *map(str, ticks)])
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.set_xlabel("Leaf evaluations a move")
+        first = ratings["player"].iloc[0]
+        axes.set_ylabel(f"Elo relative to {first}")
+        drawn.legend(
+            *axes.get_legend_handles_labels(), loc="outside upper center", ncols=2, title=WHISKERS.format(first)
+        )
+        style.save(drawn, path, made)
+
+
+def _rated(
+    axes: Axes,
+    x: pd.Series,
+    rows: pd.DataFrame,
+    colour: str,
+    marker: str,
+    line: str,
+    label: str,
+) -> None:
+    """Draw ratings with their intervals; markers of those that are bounded on one side are hollow."""
+    rating = rows["rating"].to_numpy()
+    whiskers = [rating - rows["low"], rows["high"] - rating]
+    axes.errorbar(
+        x, rating, whiskers, color=colour, marker=marker, linestyle=line, elinewidth=0.9, capsize=2, label=label
+    )
+    hollow = ~rows["bounded"].to_numpy(bool)
+    axes.plot(x[hollow], rating[hollow], marker, color=colour, markerfacecolor="white", zorder=3)
 
 
 def plot_win_rates(pairings: pd.DataFrame, players: Sequence[str], path: Path, made: Origin) -> None:
@@ -157,16 +209,3 @@ def short_name(player: str) -> str:
 def _line(axes: Axes, x: pd.Series, y: pd.Series, colour: str, marker: str, label: str) -> None:
     """Draw a line with about ten markers, however many points it has."""
     axes.plot(x, y, color=colour, marker=marker, markevery=max(1, len(x) // 10), label=label)
-
-
-def spread(heights: np.ndarray, gap: float) -> np.ndarray:
-    """Return ascending heights moved until neighbours are at least `gap` apart, halfway up and halfway down."""
-    steps = gap * np.arange(len(heights))
-    up = np.maximum.accumulate(heights - steps) + steps
-    down = np.minimum.accumulate((heights - steps)[::-1])[::-1] + steps
-    return (up + down) / 2
-
-
-def _cycle(count: int) -> list[str]:
-    colours = [style.VERMILION, style.GREEN, style.PURPLE, style.ORANGE, style.GREY]
-    return [colours[position % len(colours)] for position in range(count)]

@@ -1,4 +1,4 @@
-"""Tables and figures of strength measured against exact truth."""
+"""Tables of strength measured against exact truth."""
 
 from __future__ import annotations
 
@@ -8,13 +8,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.ticker import MaxNLocator
 from scipy.stats import norm
 
-from probzero.origin import Origin
-from probzero.report import style
 from probzero.report.certificates import certificate_summary, read_certificates
-from probzero.report.tables import PHASES_PER_BAND
 from probzero.report.tournament import wilson
 from probzero.report.truth_inputs import CALIBRATION, KEPT, PERFECT, collect, collect_blunders
 
@@ -23,8 +19,6 @@ ALL = "all"
 THRESHOLDS = (0.95, 0.98)  # shares of exact results kept whose cost is told
 ROUNDING = 1e-9  # 570 of 600 reach 0.95 however their parts are summed
 NORMAL = float(norm.ppf(0.975))
-HEADS = (("value", style.BLUE, "o"), ("reward", style.VERMILION, "s"))
-COLOURS = (style.ORANGE, style.BLUE, style.GREEN, style.PURPLE, style.VERMILION)
 
 
 def truth_tables(
@@ -130,94 +124,3 @@ def _won(games: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     summary["won_share"] = summary["won"] / summary["games"]
     summary["share_low"], summary["share_high"] = wilson(summary["won_share"], summary["games"], NORMAL)
     return summary
-
-
-def plot_truth(truth: pd.DataFrame, path: Path, made: Origin) -> None:
-    """Share of kept results by iteration and by leaf evaluations, raw and searched; the ceiling is dotted."""
-    table = truth[truth["source"] == ALL]
-    checkpoints, ceiling = table[table["iteration"].notna()], table[table["player"] == CEILING]
-    with style.figure(style.DOUBLE, 2.9, columns=2) as (drawn, panels):
-        for axes, column in zip(panels, ("iteration", "leaf_evaluations"), strict=True):
-            for (particles, rows), colour in zip(checkpoints.groupby("particles"), COLOURS, strict=False):
-                x = rows[column].astype(float) / (1 if column == "iteration" else 1e6)
-                name = "Raw policy" if particles == 0 else f"{particles} particles a move"
-                low, high = 100 * rows["share_low"], 100 * rows["share_high"]
-                axes.fill_between(x, low, high, color=colour, alpha=style.BAND, linewidth=0)
-                axes.plot(x, 100 * rows["kept_share"], color=colour, marker="o", label=name)
-                for height in 100 * ceiling.loc[ceiling["particles"] == particles, "kept_share"]:
-                    axes.axhline(height, color=colour, linestyle=":", linewidth=1)
-            axes.set_ylabel("Exact result kept (%)")
-        style.iterations_axis(panels[0])
-        panels[1].set_xlabel("Leaf evaluations in self-play (millions)")
-        panels[1].plot([], [], color=style.GREY, linestyle=":", linewidth=1, label="Trained on exact labels")
-        handles, labels = panels[1].get_legend_handles_labels()
-        drawn.legend(handles, labels, loc="outside upper center", ncols=3)
-        panels[1].xaxis.set_major_locator(MaxNLocator(nbins=6))
-        style.save(drawn, path, made)
-
-
-def plot_errors(errors: pd.DataFrame, path: Path, made: Origin, phase: str = "Phase") -> None:
-    """Share of lost results by phase, in bands, for the last checkpoint, raw and searched, and the raw ceiling."""
-    table = errors[errors["source"] == ALL]
-    last = table[table["iteration"] == table["iteration"].max()]
-    ceiling = table[(table["player"] == CEILING) & (table["particles"] == 0)]
-    with style.figure(style.SINGLE, 2.9) as (drawn, (axes,)):
-        for (particles, rows), colour in zip(last.groupby("particles"), COLOURS, strict=False):
-            band = _lost_by_band(rows, _phases_per_band(table))
-            name = "Raw policy" if particles == 0 else f"{particles} particles"
-            axes.fill_between(band["phase"], band["low"], band["high"], color=colour, alpha=style.BAND, linewidth=0)
-            axes.plot(band["phase"], band["lost"], color=colour, marker="o", label=name, clip_on=False)
-        band = _lost_by_band(ceiling, _phases_per_band(table))
-        axes.plot(band["phase"], band["lost"], color=style.GREY, linestyle=":", label="Exact labels, raw")
-        width = _phases_per_band(table)
-        axes.set_xlabel(phase if width == 1 else f"{phase} (middle of bands of {width})")
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.set_ylabel("Exact result lost (%)")
-        axes.set_ylim(bottom=0)
-        style.legend_above(axes, 2)
-        style.save(drawn, path, made)
-
-
-def _phases_per_band(rows: pd.DataFrame) -> int:
-    return 1 if rows["phase"].nunique() <= PHASES_PER_BAND else PHASES_PER_BAND
-
-
-def _lost_by_band(rows: pd.DataFrame, width: int) -> pd.DataFrame:
-    """Return the percentage of lost results and its 95 % interval for bands of so many phases."""
-    band = rows["phase"] // width * width
-    sums = rows.groupby(band)[["positions", "kept"]].sum()
-    lost = 1 - sums["kept"] / sums["positions"]
-    low, high = wilson(lost, sums["positions"], NORMAL)
-    middle = sums.index.to_numpy() + (width - 1) / 2
-    return (100 * pd.DataFrame({"lost": lost, "low": low, "high": high})).assign(phase=middle)
-
-
-def plot_reliability(table: pd.DataFrame, path: Path, made: Origin) -> None:
-    """Observed frequency against predicted probability for the value and the reward head."""
-    with style.figure(style.SINGLE, 3.2) as (drawn, (axes,)):
-        axes.plot([0, 1], [0, 1], color=style.GREY, linestyle=":", label="Perfectly calibrated")
-        for head, colour, marker in HEADS:
-            rows = table[table["head"] == head]
-            spread = [
-                (rows["frequency"] - rows["share_low"]).clip(lower=0),  # rounding at 0 and 1
-                (rows["share_high"] - rows["frequency"]).clip(lower=0),
-            ]
-            axes.errorbar(
-                rows["mean_prediction"], rows["frequency"], spread, color=colour, marker=marker, capsize=2,
-                label=f"{head.capitalize()} head, 95 %",
-            )  # fmt: skip
-        axes.set_xlabel("Predicted probability of win, draw or loss")
-        axes.set_ylabel("Observed frequency")
-        axes.set_aspect("equal")
-        axes.legend(loc="upper left")
-        style.save(drawn, path, made)
-
-
-def plot_blunders(blunders: pd.DataFrame, path: Path, made: Origin) -> None:
-    """Moves of self-play that gave the exact result away, by iteration."""
-    with style.figure(style.SINGLE, 2.4) as (drawn, (axes,)):
-        axes.plot(blunders["iteration"], blunders["blunders_per_game"], color=style.BLUE, marker="o", clip_on=False)
-        axes.set_ylabel("Results given away per game")
-        axes.set_ylim(bottom=0)
-        style.iterations_axis(axes)
-        style.save(drawn, path, made)
