@@ -9,6 +9,8 @@
 #                   and interrupted, and compare: everything but times has to be the same bytes
 # make page         a page for the browser with games of a finished run, what its last network thought of every position, and
 #                   the truth: results/<scale>/explore.html
+# make report       a page with figures, tables, games, the paper and the workflow of a finished run, to be read without a
+#                   network: results/<scale>/report.html (STUDY=NAME: the same of a study or a tournament)
 # make pack         put what an unfinished run needs to go on, some 20 MB, into results/packed/<scale>; make unpack: go on from
 #                   there in another clone, with the same bytes (docs/running.md)
 # make tournament   TOURNAMENT=budgets (Elo of one network by search budget), or published with PUBLISHED=FOLDER: the
@@ -60,11 +62,11 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce pack unpack page study tournament database smoke test test-all lint ceiling verify verify-results othello4 \
+.PHONY: help reproduce pack unpack page report study tournament database smoke test test-all lint ceiling verify verify-results othello4 \
     check twins reference reference-study claims release bench bench-peers bench-growth gpu-check lock clean
 
 help:
-	@sed -n 's/^# \{0,1\}//; 1,39p' Makefile
+	@sed -n 's/^# \{0,1\}//; 1,41p' Makefile
 
 # $(python) is the first interpreter that will do.
 python = found=; for candidate in $(PYTHON) python3.11 python3 python; do \
@@ -118,6 +120,14 @@ unpack: $(INSTALLED)
 
 page: $(INSTALLED)
 	@$(BIN)/snakemake --cores $(CORES) --configfile config/$(SCALE).yaml $(if $(SEED),--config 'seeds=[$(SEED)]' name=$(NAME)) -- page
+
+# What the page shows has to be there: the first call makes what is missing.
+REPORTED = $(or $(STUDY),$(NAME))
+OF_REPORTED = $(if $(STUDY),$(firstword $(wildcard results/$(STUDY).json) config/$(STUDY).yaml),config/$(SCALE).yaml) \
+    $(if $(SEED),--config 'seeds=[$(SEED)]' name=$(NAME)) $(if $(STUDY),,-- all page)
+report: $(INSTALLED)
+	@$(SNAKE) $(OF_REPORTED)
+	@$(BIN)/snakemake --cores $(CORES) --report results/$(REPORTED)/report.html --configfile $(OF_REPORTED)
 
 # A study alone is one call. Otherwise each line is done again only where something is missing; SIZE lays config/*SIZE.yaml
 # over the studies and puts everything into folders of that name. Claim 5 is told from the tournaments that are there.

@@ -38,6 +38,8 @@ onstart:
 
 if "tournaments" in config:
 
+    include: "workflow/rules/networks_report.smk"
+
     rule tournaments:
         default_target: True
         input:

@@ -46,6 +46,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "blunders": "count the results given away in self-play",
         "report": "make the tables and figures of a run",
         "study-report": "set the variants of a study side by side, as tables and figures",
+        "tournament-figure": "draw the ratings of a tournament of given networks",
         "tuning": "draw configurations to try of several systems, pick of them, lay the picks over a study",
         "outcomes": "gather what the networks of studies kept, position by position",
         "openings": "count the won openings that the arms singled out are certified from",

@@ -8,10 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from made_study import measures
+from matplotlib.figure import Figure
+from matplotlib.text import Text
 from sealed import MADE, made
 
 from probzero import games, tensor_files
 from probzero.errors import ProbZeroError
+from probzero.report.drawing import draw_verdicts
 from probzero.report.evidence import contrasts
 from probzero.report.evidence.contrasts import Contrast
 from probzero.report.evidence.outcomes import KIND, Outcomes, collect, read_outcomes, write_outcomes
@@ -150,6 +153,43 @@ def test_every_claim_has_a_row_whatever_was_measured() -> None:
     assert tuple(table.columns) == COLUMNS and set(table["claim"]) == set("1234567")
     assert (table.loc[table["claim"] != "5", "verdict"] == OPEN).all()
     assert len(progress_rows(differences({50: 0, 400: 350}, 10.0), "ours")) == 1  # no slope of two
+
+
+def judged() -> pd.DataFrame:
+    """Verdicts as `verdict_table` gives them: three ratios of errors among rows that are none."""
+    rows = [
+        ("1", "tree / roots", 0.5, 0.4, 0.7, 0.01, "no", HOLDS),
+        ("1", "tree / roots, raw policy", 0.9, 0.6, 1.2, np.nan, "no", ""),
+        ("4", "evaluations a network call, probzero / alphazero", 5.0, 4.0, 6.0, np.nan, "yes", HOLDS),
+        ("5", "ours, Elo of iteration 400 − 50", 80.0, 40.0, 90.0, np.nan, "", OPEN),
+        ("7", "probzero / alphazero", 1.0, 0.05, 20.0, 0.9, "no", OPEN), ("2", "not measured", *[np.nan] * 4, "", OPEN),
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=list(COLUMNS)).sort_values("claim", kind="stable", ignore_index=True)
+
+
+def test_ratios_of_errors_are_drawn_with_their_intervals_and_what_is_as_good(
+    tmp_path: Path, drawn: list[Figure]
+) -> None:
+    assert draw_verdicts(judged(), tmp_path / "verdicts", MADE)
+    axes = drawn[0].axes[0]
+    names = [text.get_text() for text in axes.get_yticklabels()]
+    assert names == ["tree / roots", "raw policy", "probzero / alphazero", "Claim 1:", "Claim 7:"]
+    said = [text.get_text() for text in axes.child_axes[0].get_yticklabels()]
+    assert said[:3] == ["0.50 (0.40–0.70) holds", "0.90 (0.60–1.20)", "1.00 (0.05–20.00) cannot be told"]
+    heights = axes.get_yticks()
+    spans = {line.get_ydata()[0]: list(line.get_xdata()) for line in axes.lines if len(line.get_xdata()) == 2}
+    assert spans[heights[0]] == [0.4, 0.7] and spans[heights[1]] == [0.6, 1.2]
+    assert spans[heights[2]] == [0.1, 10]  # no farther, with an arrow at either end
+    ends = [str(line.get_marker()) for line in axes.lines if line.get_ydata()[0] == heights[2]]
+    assert {"<", ">"} <= set(ends)
+    assert axes.get_xscale() == "log"
+    (band,) = axes.patches
+    assert band.get_extents().transformed(axes.transData.inverted()).intervalx == pytest.approx((0.8, 1.25))
+    assert min(float(text.get_fontsize()) for text in drawn[0].findobj(Text) if text.get_text()) >= 8
+
+
+def test_nothing_is_drawn_where_no_errors_were_compared(tmp_path: Path, drawn: list[Figure]) -> None:
+    assert not draw_verdicts(verdict_table([]), tmp_path / "verdicts", MADE) and drawn == []
 
 
 def test_outcomes_are_those_of_the_last_checkpoints_and_survive_their_file(tmp_path: Path) -> None:

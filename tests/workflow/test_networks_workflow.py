@@ -48,10 +48,15 @@ def test_given_networks_are_rated_and_what_is_committed_of_it_holds(configfile: 
     ratings = pd.read_csv(run / "all" / "tables" / "ratings.csv")
     assert set(ratings["player"]) == {"raw", "searching", "particles", "perfect"}
     assert (ratings["games"] == 18).all()
+    assert {path.name for path in (run / "all" / "figures").glob("elo.*")} == {"elo.png", "elo.pdf"}
     committed = tmp_path / "reference" / "given"
     assert main(["reference", "--run", str(run), "--output", str(committed)]) == 0
     assert main(["verify-results", str(committed.parent)]) == 0
     assert not list(committed.rglob("*.safetensors"))
+    drawn = committed / "all" / "figures" / "elo.png"
+    before = drawn.read_bytes()
+    assert main(["redraw", str(committed)]) == 0 and drawn.read_bytes() == before
+    assert main(["verify-results", str(committed.parent)]) == 0
 
 
 def test_measured_networks_are_judged_turned_and_certified(configfile: Path, tmp_path: Path) -> None:

@@ -30,7 +30,8 @@ RUN = Path("results") / "smoke"
 SEED = RUN / "seed0"
 TABLES = ["training", "selfplay", "costs", "ratings", "differences", "pairings", "model", "truth", "errors",
           "calibration", "reliability", "perfect", "blunders", "efficiency", "certificates"]  # fmt: skip
-FIGURES = ["elo", "win_rates", "training", "selfplay", "costs", "truth", "errors", "reliability", "blunders"]
+FIGURES = ["elo", "win_rates", "training", "selfplay", "costs", "truth", "errors", "reliability", "blunders",
+           "certificates"]  # fmt: skip
 PLAYERS = ["iteration-0000", "iteration-0002", "iteration-0004", "random", "greedy", "mobility", "perfect"]
 TRUTH = {"positions", "ceiling", "truth", "blunders", "certify"}
 DEADLINE = 1800  # seconds after which a run counts as hanging
@@ -85,6 +86,17 @@ def test_every_rule_names_the_one_environment() -> None:
     for path in RULES:
         for name in re.findall(r"conda:\n +\"(.+)\"", path.read_text(encoding="utf-8")):
             assert (path.parent / name).resolve() == ROOT / "environment.yml"
+
+
+def test_every_figure_is_in_the_report_and_every_caption_is_used() -> None:
+    text = "".join(path.read_text(encoding="utf-8") for path in RULES)
+    captions = {path.stem for path in (ROOT / "workflow" / "report").glob("*.rst")}
+    named = set(re.findall(r'report: "../report/(\w+).rst"', text))
+    named |= set(re.findall(r'in_report\(\s*f?"[^"]*", "[^"]*", "(\w+)"', text))
+    listed = {name for line in re.findall(r'^    "[\w ]+": (\[.*\]),$', text, re.M) for name in json.loads(line)}
+    assert listed == set(FIGURES)
+    (studied,) = re.findall(r"^STUDY_FIGURES = (\[[^\]]*\])", text, re.M)
+    assert captions == named | listed | set(json.loads(studied))
 
 
 def test_the_linter_has_nothing_to_say(tmp_path: Path) -> None:

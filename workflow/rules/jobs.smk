@@ -93,3 +93,8 @@ def gpus(job):
     """How many GPUs a job of that part of the configuration takes. There is one, which jobs use in turns, unless
     --resources gpu=... says otherwise (profiles/default)."""
     return int(job.device == "cuda" or (job.device == "auto" and has_driver()))
+
+
+def in_report(path, category, caption, **labels):
+    """An output that the report shows (make report), with what is said of it and how it is called there."""
+    return report(path, caption=f"../report/{caption}.rst", category=category, labels=labels)

@@ -12,7 +12,9 @@ BASE = TOURNAMENTS.base
 TOP = RUN = f"results/{TOURNAMENTS.name}"
 RATED = ["ratings", "differences", "pairings", "model"]
 TOURNAMENT_FILES = [f"{TOP}/config.json"]
-TOURNAMENT_FILES += expand(f"{TOP}/{{tournament}}/tables/ratings.csv", tournament=TOURNAMENTS.players)
+TOURNAMENT_FILES += expand(
+    f"{TOP}/{{tournament}}/figures/elo.{{kind}}", tournament=TOURNAMENTS.players, kind=["png", "pdf"]
+)
 if TOURNAMENTS.measured:
     TOURNAMENT_FILES += [f"{TOP}/tables/orientations.csv"]
     TOURNAMENT_FILES += expand(f"{TOP}/truth/{{network}}/kept.csv", network=TOURNAMENTS.networks)
@@ -160,7 +162,12 @@ rule networks_elo:
             for player in list(TOURNAMENTS.players[wildcards.tournament])[1:]
         ],
     output:
-        **{table: f"<top>/{{tournament}}/tables/{table}.csv" for table in RATED},
+        **{
+            table: in_report(
+                f"<top>/{{tournament}}/tables/{table}.csv", "Tables", "table", table=table, tournament="{tournament}"
+            )
+            for table in RATED
+        },
         markdown=expand("<top>/{{tournament}}/tables/{table}.md", table=RATED),
     log:
         "<top>/logs/elo/{tournament}.log",

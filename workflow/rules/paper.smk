@@ -26,7 +26,7 @@ rule paper:
         verdicts=[str(path) for path in VERDICTS],
         costs=[str(path) for folder in COSTS for path in committed_files(folder)],
     output:
-        "<run>/paper.pdf",
+        in_report("<run>/paper.pdf", "Paper", "paper", document="paper"),
     log:
         "<run>/logs/paper.log",
     benchmark:

@@ -1,5 +1,15 @@
 # The report of a seed, in one job because each part takes less time than starting Python: tables of all iterations,
 # ratings, what was measured against exact truth, and the figures drawn from them.
+FIGURES_BY_CATEGORY = {
+    "Exact truth": ["truth", "errors", "certificates", "reliability", "blunders"],
+    "Tournament": ["elo", "win_rates"],
+    "Learning": ["training", "selfplay", "costs"],
+}
+
+
+report: "../report/run.rst"
+
+
 localrules:
     configuration,
     report,
@@ -40,8 +50,18 @@ rule report:
         certificates=(expand("<run>/seed{{seed}}/certificates/{player}.csv", player=NETWORKS) if CERTIFIABLE else []),
         blunders=(expand("<run>/seed{{seed}}/truth/blunders/{iteration}.json", iteration=WATCHED) if SOLVABLE else []),
     output:
-        tables=expand("<run>/seed{{seed}}/tables/{table}.{kind}", table=TABLES, kind=["csv", "md"]),
-        figures=expand("<run>/seed{{seed}}/figures/{figure}.{kind}", figure=FIGURES, kind=["png", "pdf"]),
+        tables=[
+            in_report(f"<run>/seed{{seed}}/tables/{table}.csv", "Tables", "table", table=table, seed="{seed}")
+            for table in TABLES
+        ],
+        markdown=expand("<run>/seed{{seed}}/tables/{table}.md", table=TABLES),
+        figures=[
+            in_report(f"<run>/seed{{seed}}/figures/{figure}.png", category, figure, figure=figure, seed="{seed}")
+            for category, figures in FIGURES_BY_CATEGORY.items()
+            for figure in figures
+            if figure in FIGURES
+        ],
+        for_print=expand("<run>/seed{{seed}}/figures/{figure}.pdf", figure=FIGURES),
     log:
         "<run>/seed{seed}/logs/report.log",
     benchmark:
@@ -69,7 +89,7 @@ rule page:
         matches=f"<run>/seed{CONFIG.seeds[0]}/matches/{NETWORKS[-1]}.csv",
         certificates=f"<run>/seed{CONFIG.seeds[0]}/certificates/{NETWORKS[-1]}.csv" if CERTIFIABLE else [],
     output:
-        "<run>/explore.html",
+        in_report("<run>/explore.html", "Games", "explore", page="games of the last network"),
     log:
         "<run>/logs/page.log",
     benchmark:

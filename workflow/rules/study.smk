@@ -23,6 +23,9 @@ def of_every_seed(kind):
     return [f"{TOP}/{name}/seed{seed}/{kind}.csv" for name in CONFIGS for seed in STUDY.seeds_of(name)]
 
 
+report: "../report/study.rst"
+
+
 localrules:
     study_configuration,
     study_elo,
@@ -202,8 +205,10 @@ rule study_report:
         costs=of_every_seed("costs"),
         ratings=expand("<top>/seed{seed}/tables/ratings.csv", seed=STUDY.seeds),
     output:
-        tables=expand("<top>/tables/{table}.{kind}", table=STUDY_TABLES, kind=["csv", "md"]),
-        figures=expand("<top>/figures/{figure}.{kind}", figure=STUDY_FIGURES, kind=["png", "pdf"]),
+        tables=[in_report(f"<top>/tables/{table}.csv", "Tables", "table", table=table) for table in STUDY_TABLES],
+        markdown=expand("<top>/tables/{table}.md", table=STUDY_TABLES),
+        figures=[in_report(f"<top>/figures/{figure}.png", "Figures", figure, figure=figure) for figure in STUDY_FIGURES],
+        for_print=expand("<top>/figures/{figure}.pdf", figure=STUDY_FIGURES),
     log:
         "<top>/logs/report.log",
     benchmark:

@@ -11,7 +11,7 @@ from probzero.origin import Origin
 from probzero.report.drawing import draw_study
 from probzero.report.study.inputs import read_results
 from probzero.report.study.tables import study_tables
-from probzero.report.tables import markdown, write_table
+from probzero.report.tables import markdown, read_written, write_table
 from probzero.study import descriptions
 
 
@@ -37,6 +37,8 @@ def run(args: argparse.Namespace) -> None:
     tables = study_tables(found)
     for name, table in tables.items():
         write_table(table, args.tables / f"{name}.csv", made)
-    draw_study(found, tables["ablations"], tables["elo"], args.figures, made)
+    # What is drawn is what stands in the tables: the rounded numbers.
+    ablations, elo = (read_written(args.tables / f"{name}.csv", {}, may_be_empty=True) for name in ("ablations", "elo"))
+    draw_study(found, ablations, elo, args.figures, made)
     for name in ("final", "efficiency"):
         print(markdown(tables[name]))

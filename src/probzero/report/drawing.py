@@ -52,13 +52,13 @@ def draw_study(found: Results, ablations: pd.DataFrame, elo: pd.DataFrame, folde
     study_figures.plot_elo(found, elo, folder / "study_elo", made)
 
 
-def draw_tournament(ratings: pd.DataFrame, players: Mapping[str, Player], folder: Path, made: Origin) -> None:
-    """Draw the ratings of a tournament of given networks: by iteration, or by budget where one network has several."""
-    if ratings["iteration"].notna().any():
-        figures.plot_elo(ratings, folder / "elo", made)
+def draw_tournament(ratings: pd.DataFrame, players: Mapping[str, Player], path: Path, made: Origin) -> None:
+    """Draw the ratings of a tournament of given networks: by iteration, or by search budget."""
+    budgets = {name: player.budget for name, player in players.items() if player.network}
+    if ratings["iteration"].notna().any() or not any(budgets.values()):
+        figures.plot_elo(ratings, path, made)
     else:
-        budgets = {name: player.budget for name, player in players.items() if player.network}
-        figures.plot_budgets(ratings, budgets, folder / "elo", made)
+        figures.plot_budgets(ratings, budgets, path, made)
 
 
 def draw_verdicts(verdicts: pd.DataFrame, path: Path, made: Origin) -> bool:

@@ -29,25 +29,32 @@ def plot_elo(ratings: pd.DataFrame, path: Path, made: Origin) -> None:
     anchor = str(ratings["player"].iloc[int(ratings["standard_error"].argmin())])
     iteration_zero = iteration_of(anchor)
     anchor = anchor if iteration_zero is None else f"iteration {iteration_zero}"
-    columns = [rows for rows in (checkpoints, others) if len(rows)]
-    widths = [max(2.4, 0.5 + len(others) / 4), 0.4 + len(others) / 4][: len(columns)]
-    with style.figure(style.SINGLE, 2.9, 1, len(columns), sharey=True, width_ratios=widths) as (drawn, panels):
-        axes = panels[0]
-        _rated(axes, checkpoints["iteration"], checkpoints, style.BLUE, "o", "-", WHISKERS.format(anchor))
-        if not checkpoints["bounded"].all():
-            axes.plot([], [], "o", color=style.BLUE, markerfacecolor="white", label="Bounded on one side only")
-        axes.set_ylabel(f"Elo relative to {anchor}")
-        style.iterations_axis(axes)
-        for right in panels[1:]:
-            places = pd.Series(range(len(others)), others.index)
-            _rated(right, places, others, style.VERMILION, "s", "none", "")
-            right.set_xticks(places, others["player"], rotation=90)
-            right.set_xlim(-0.6, len(others) - 0.4)
-            right.spines["left"].set_visible(False)
-            right.tick_params(length=0)
-            right.set_xlabel("Players that\ndo not learn")
-        drawn.legend(*axes.get_legend_handles_labels(), loc="outside upper center")
+    widths = {"learn": max(2.4, 0.5 + len(others) / 4), "others": 0.4 + len(others) / 4}
+    shown = [kind for kind, rows in (("learn", checkpoints), ("others", others)) if len(rows)]
+    ratios = [widths[kind] for kind in shown]
+    with style.figure(style.SINGLE, 2.9, 1, len(shown), sharey=True, width_ratios=ratios) as (drawn, panels):
+        for axes, kind in zip(panels, shown, strict=True):
+            if kind == "learn":
+                _rated(axes, checkpoints["iteration"], checkpoints, style.BLUE, "o", "-", WHISKERS.format(anchor))
+                style.iterations_axis(axes)
+            else:
+                _plain_players(axes, others, WHISKERS.format(anchor) if len(shown) == 1 else "")
+        panels[0].set_ylabel(f"Elo relative to {anchor}")
+        if not ratings["bounded"].all():
+            name = "Bounded on one side only"
+            panels[0].plot([], [], "o", color=style.BLUE, markerfacecolor="white", label=name)
+        drawn.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center")
         style.save(drawn, path, made)
+
+
+def _plain_players(axes: Axes, rows: pd.DataFrame, label: str) -> None:
+    """Draw players that are not checkpoints, side by side, in the order of their ratings."""
+    places = pd.Series(range(len(rows)), rows.index)
+    _rated(axes, places, rows, style.VERMILION, "s", "none", label)
+    axes.set_xticks(places, rows["player"], rotation=90)
+    axes.set_xlim(-0.6, len(rows) - 0.4)
+    axes.tick_params(length=0)
+    axes.set_xlabel("Other\nplayers")
 
 
 def plot_budgets(ratings: pd.DataFrame, budgets: Mapping[str, int], path: Path, made: Origin) -> None:

@@ -17,6 +17,7 @@ from probzero.tables import TABLE
 from probzero.tournament import Tournaments
 
 RECORD, VERDICTS = "config.json", "verdicts.csv"
+TOURNAMENT_FIGURE = "tournament-figure"  # the command that draws them
 
 
 def redraw(folder: Path) -> int:
@@ -33,7 +34,7 @@ def redraw(folder: Path) -> int:
             _redraw_run(config.parse(raw, str(folder / RECORD)), folder)
     elif (folder / VERDICTS).is_file():
         table = read_written(folder / VERDICTS, {"claim": str})
-        draw_verdicts(table, folder / "verdicts", _origin(folder / VERDICTS))
+        draw_verdicts(table, folder / "verdicts", origin_of_table(folder / VERDICTS))
     else:
         raise bad("redraw", folder, f"a run, a study or tournaments ({RECORD}), or verdicts ({VERDICTS})", "neither")
     if (folder / manifest.NAME).is_file():
@@ -47,7 +48,7 @@ def _redraw_run(settings: Config, folder: Path) -> None:
     for part in sorted(folder.glob("seed*")):
         paths = sorted((part / "tables").glob("*.csv"))
         tables = {path.stem: read_written(path, {}, may_be_empty=True) for path in paths}
-        made = _origin(part / "tables" / "ratings.csv")
+        made = origin_of_table(part / "tables" / "ratings.csv")
         draw_run(tables, players, settings.game.entry.phase, part / "figures", made)
 
 
@@ -57,15 +58,16 @@ def _redraw_study(folder: Path) -> None:
     found = read_results(measures, costs, rated, descriptions(folder / RECORD))
     tables = folder / "tables"
     ablations, elo = (read_written(tables / f"{name}.csv", {}, may_be_empty=True) for name in ("ablations", "elo"))
-    draw_study(found, ablations, elo, folder / "figures", _origin(tables / "elo.csv"))
+    draw_study(found, ablations, elo, folder / "figures", origin_of_table(tables / "elo.csv"))
 
 
 def _redraw_tournaments(found: Tournaments, folder: Path) -> None:
     for name, players in found.players.items():
         path = folder / name / "tables" / "ratings.csv"
-        draw_tournament(read_written(path, {"player": str}), players, folder / name / "figures", _origin(path))
+        made = origin_of_table(path).model_copy(update={"command": TOURNAMENT_FIGURE})
+        draw_tournament(read_written(path, {"player": str}), players, folder / name / "figures" / "elo", made)
 
 
-def _origin(path: Path) -> Origin:
+def origin_of_table(path: Path) -> Origin:
     """Return where a table comes from, and so the figures beside it."""
     return files.read_sealed(path, TABLE)[1]

@@ -26,6 +26,7 @@ OF_VERDICTS = (
 OF_STUDY = ("positions.csv", "tables/*", "figures/*")
 IF_THERE = (
     "seed*/certificates/*.csv",
+    "*/figures/*",  # of tournaments; runs and studies must have theirs
     "paper.pdf",
     "explore.html",
     "cost.csv",
