@@ -97,6 +97,23 @@ def test_what_is_laid_over_the_studies_fits_them(tmp_path: Path) -> None:
         assert last.particles * last.batches[-1] >= 96  # the budget of the verdicts
 
 
+@pytest.mark.parametrize(
+    ("arguments", "file", "name", "targets"),
+    [
+        (("SCALE=smoke",), "config/smoke.yaml", "smoke", "-- all page"),
+        (("SEED=1",), "config/laptop.yaml --config 'seeds=[1]' name=laptop-seed1", "laptop-seed1", "-- all page"),
+        (("STUDY=factorial",), "config/factorial.yaml", "factorial", ""),
+    ],
+)
+def test_a_report_is_made_of_what_is_finished_first(
+    arguments: tuple[str, ...], file: str, name: str, targets: str
+) -> None:
+    *_, made, reported = " ".join(make("report", "CORES=2", *arguments).stdout.split()).split(".venv/bin/")
+    asked = f"--configfile {file} {targets}".strip()
+    assert made.strip() == f"snakemake --cores 2 {asked}"
+    assert reported.strip() == f"snakemake --cores 2 --report results/{name}/report.html {asked}"
+
+
 def test_a_study_has_its_own_seeds() -> None:
     assert "SEED: expected none with a study" in make("study", "SEED=1").stderr
 

@@ -239,6 +239,20 @@ def test_a_run_leaves_every_table_and_figure(finished: tuple[Path, str]) -> None
 
 
 @pytest.mark.smoke
+def test_the_report_of_a_run_is_one_page_that_asks_for_nothing_else(finished: tuple[Path, str], tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    shown = snakemake(finished[0], "--report", str(page))
+    assert shown.returncode == 0, shown.stdout
+    text = page.read_text(encoding="utf-8")
+    assert all(f"{SEED}/figures/{figure}.png" in text for figure in FIGURES)
+    assert all(f"{SEED}/tables/{table}.csv" in text for table in TABLES) and f"{RUN}/paper.pdf" in text
+    assert "on a logarithmic axis" in text and "each says below which" in text.replace(
+        "\n", " "
+    )  # a caption, the heading
+    assert not re.findall(r'<(?:script|link|img|iframe)[^>]* (?:src|href)="https?:', text)
+
+
+@pytest.mark.smoke
 def test_every_player_meets_every_other_from_both_sides(finished: tuple[Path, str]) -> None:
     games = pd.concat(pd.read_csv(path) for path in (finished[0] / SEED / "matches").glob("*.csv"))
     counts = games.groupby(["first", "second"]).size()
