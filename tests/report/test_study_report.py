@@ -103,7 +103,23 @@ def test_figures_are_legible(tmp_path: Path, drawn: list[Figure], variants: tupl
         assert inside.x0 > -0.01 and inside.x1 < figure.get_figwidth() + 0.01
         assert inside.y0 > -0.01 and inside.y1 < figure.get_figheight() + 0.01
         assert min(float(text.get_fontsize()) for text in figure.findobj(Text) if text.get_text()) >= 8
-        assert figure.get_supxlabel() or all(axes.get_xlabel() for axes in figure.axes)
+        assert figure.get_supxlabel()
+
+
+def test_long_names_leave_room_for_what_is_drawn(tmp_path: Path, drawn: list[Figure]) -> None:
+    """Those of the factorial's cells are half as wide as a page."""
+    inputs = made.write(tmp_path / "in", VARIANTS, range(2), (0, 40))
+    named = {name: {**part, "label": f"tree, bootstrap, {name}; as published"} for name, part in
+             made.RECORD["variants"].items() if name in VARIANTS}  # fmt: skip
+    made.write_record(tmp_path / "in" / "config.json", variants=named)
+    assert main(["study-report", *inputs, *outputs(tmp_path)]) == 0
+    for figure in drawn:
+        canvas = FigureCanvasAgg(figure)
+        canvas.draw()
+        inside = figure.get_tightbbox(canvas.get_renderer())
+        assert inside.x0 > -0.01 and inside.x1 < figure.get_figwidth() + 0.01
+        widths = [axes.get_window_extent().width / figure.dpi for axes in figure.axes]
+        assert min(widths) > 1
 
 
 @pytest.mark.parametrize("by_time", [False, True])

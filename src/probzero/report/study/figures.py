@@ -20,6 +20,7 @@ from probzero.report.study.inputs import RAW, Results
 LOOKS = ((style.BLUE, "o"), (style.VERMILION, "s"), (style.GREEN, "^"), (style.PURPLE, "D"), (style.ORANGE, "v"),
          (style.SKY, "P"), (style.BLACK, "X"), (style.GREY, "<"))  # fmt: skip
 ROW = 0.19  # inches of height of a row of text
+LONG = 28  # characters of a label that leave room beside it in one column
 MEAN = "Mean, 95 % over seeds"
 
 
@@ -47,13 +48,13 @@ def plot_ablations(found: Results, ablations: pd.DataFrame, path: Path, made: Or
                 [found.label(name) for name in ablations["variant"]] if kind == "raw_effect" else [""] * len(heights),
             )
             axes.set_title(title)
-            axes.set_xlabel(f"{found.label(found.reference)} less variant (percentage points)")
             axes.set_ylim(bottom, -0.6)
         for idea, height in headings.items():
             panels[0].text(
                 -0.02, height - 1, idea, ha="right", va="center", weight="bold",
                 transform=panels[0].get_yaxis_transform(),
             )  # fmt: skip
+        drawn.supxlabel(f"{found.label(found.reference)} less variant (percentage points)", fontsize=8)
         _legend(drawn, style.BLACK)
         style.save(drawn, path, made)
 
@@ -63,7 +64,9 @@ def plot_elo(found: Results, elo: pd.DataFrame, path: Path, made: Origin) -> Non
     zero = found.rated(found.reference)["rating"].mean()
     ranked = elo.sort_values("rating", ascending=False)
     groups = [rows for rows in (ranked[ranked["learns"]], ranked[~ranked["learns"]]) if len(rows)]
-    with style.figure(style.SINGLE, ROW * len(elo) + 0.65 * len(groups) + 0.45, rows=len(groups)) as (drawn, panels):
+    longest = max(len(found.label(name)) for name in ranked["variant"])
+    width = style.SINGLE if longest <= LONG else style.DOUBLE
+    with style.figure(width, ROW * len(elo) + 0.55 * len(groups) + 0.65, rows=len(groups)) as (drawn, panels):
         grid = panels[0].get_gridspec()
         assert grid is not None
         grid.set_height_ratios([len(rows) + 1 for rows in groups])
@@ -75,7 +78,7 @@ def plot_elo(found: Results, elo: pd.DataFrame, path: Path, made: Origin) -> Non
             _dots(axes, heights, rows[_interval("rating")].to_numpy(), colours)
             _rows_axis(axes, heights, [found.label(name) for name in rows["variant"]])
             axes.set_ylim(len(rows) - 0.3, -0.6)
-            axes.set_xlabel(f"Elo relative to {found.label(found.reference)}")
+        drawn.supxlabel(f"Elo relative to {found.label(found.reference)}", fontsize=8)
         _legend(drawn, style.VERMILION)
         style.save(drawn, path, made)
 
