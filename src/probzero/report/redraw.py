@@ -45,11 +45,14 @@ def redraw(folder: Path) -> int:
 def _redraw_run(settings: Config, folder: Path) -> None:
     networks = [f"iteration-{number:04}" for number in settings.arena.checkpoints]
     players = [*networks, *settings.arena.anchors]
-    for part in sorted(folder.glob("seed*")):
-        paths = sorted((part / "tables").glob("*.csv"))
-        tables = {path.stem: read_written(path, {}, may_be_empty=True) for path in paths}
-        made = origin_of_table(part / "tables" / "ratings.csv")
-        draw_run(tables, players, settings.game.entry.phase, part / "figures", made)
+    seeds = sorted(path.parent for path in folder.glob("seed*/tables"))  # of others the checkpoints alone are committed
+    read = {
+        seed: {path.stem: read_written(path, {}, may_be_empty=True) for path in sorted((seed / "tables").glob("*.csv"))}
+        for seed in seeds
+    }  # of all of them before anything is drawn
+    for seed, tables in read.items():
+        made = origin_of_table(seed / "tables" / "ratings.csv")
+        draw_run(tables, players, settings.game.entry.phase, seed / "figures", made)
 
 
 def _redraw_study(folder: Path) -> None:

@@ -170,6 +170,8 @@ def _certified_bars(axes: Axes, won: pd.DataFrame) -> None:
     axes.set_xticks(places, ["Raw policy" if count == 0 else str(count) for count in last["particles"]])
     axes.set_xlabel(f"Particles a move, iteration {last['iteration'].max()}")
     axes.set_ylabel("Openings")
+    axes.set_ylim(top=1.1 * last["agents"].max())
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes.grid(False, axis="x")
     style.legend_above(axes, 2)
 
