@@ -137,4 +137,5 @@ def test_the_paper_reads_no_other_columns(made: Path, study: Path, changing: Pat
         for path in folder.glob("*.csv"):
             names = path.read_text(encoding="utf-8").partition("\n")[0].split(",")
             without(path, *(name for name in names if name not in COLUMNS[path.stem]))
-    assert paper.compile_pdf(changing, 3, changed) == paper.compile_pdf(made, 3, study)
+    ran, reference = paper.Beside(study=changed), paper.Beside(study=study)
+    assert paper.compile_pdf(changing, 3, ran) == paper.compile_pdf(made, 3, reference)
