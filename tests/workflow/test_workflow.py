@@ -137,7 +137,7 @@ def test_seeds_are_independent_runs(tmp_path: Path) -> None:
 def test_a_seed_and_a_name_on_the_command_line_go_before_those_of_the_file(tmp_path: Path) -> None:
     shown = snakemake(tmp_path, "--dry-run", "--quiet", "host", "--config", "seeds=[3]", "name=smoke-seed3")
     assert "output: results/smoke-seed3/seed3/checkpoints/0001.safetensors" in shown.stdout
-    assert "seed0" not in shown.stdout
+    assert "smoke-seed3/seed0" not in shown.stdout and "results/smoke/" not in shown.stdout
 
 
 @pytest.mark.parametrize(
