@@ -13,7 +13,7 @@ import yaml
 
 from probzero import arms, config, templates
 from probzero.config import Config, sections
-from probzero.config.sections import Section
+from probzero.config.fields import Section
 from probzero.kernels.descend import splitting
 from probzero.learning import targets
 from probzero.network import values

@@ -14,7 +14,7 @@ from pydantic import ConfigDict, Field, model_validator
 
 from probzero import config
 from probzero.config import ANCHORS, Config
-from probzero.config.sections import Distinct, Name, Section, Seed, Words
+from probzero.config.fields import Distinct, Name, Section, Seed, Words
 from probzero.config.wording import validated
 from probzero.errors import bad
 

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from probzero import config
 from probzero.config import Config
-from probzero.config.sections import Name, Section, Words
+from probzero.config.fields import Name, Section, Words
 from probzero.config.wording import validated
 from probzero.errors import bad
 from probzero.study import overlaid

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import Field
 
-from probzero.config.sections import Name, Section, Seed, Words
+from probzero.config.fields import Name, Section, Seed, Words
 from probzero.config.wording import validated
 from probzero.errors import bad
 from probzero.random_keys import key

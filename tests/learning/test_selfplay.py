@@ -14,6 +14,7 @@ from probzero import games
 from probzero.config import Config, parse
 from probzero.errors import ProbZeroError
 from probzero.learning.dataset import read_samples, write_samples
+from probzero.learning.openings import after_random_plies, openings
 from probzero.learning.selfplay import Shard, play_shard
 from probzero.network.inference import Evaluator
 from probzero.network.model import build
@@ -107,3 +108,38 @@ def test_a_budget_so_small_that_no_position_qualifies_is_refused() -> None:
     expected = r"samples: expected positions of which targets.least_moves \(20\) .*found none with .* = 4 × 2"
     with pytest.raises(ProbZeroError, match=expected):
         shard(config)
+
+
+def test_half_of_the_games_begin_one_ply_before_somebody_may_win() -> None:
+    settings = configured(random_plies=4, near_end=0.5, near_end_plies=1).selfplay
+    keys = np.arange(200) * 7919
+    begun, found = after_random_plies(RULES, 4, keys), openings(RULES, settings, keys)
+    near = (found.states != begun.states).any(1)
+    assert 70 < near.sum() < 130
+    for number, row in enumerate(found.moves):
+        board, moves = SlowOthello.start(5), row[row >= 0].tolist()
+        for move in moves:
+            assert move in board.legal_moves()
+            board = board.after(move)
+        assert board.bitboards() == tuple(found.states[number].tolist()) and board.legal_moves()
+        opening = begun.moves[number][begun.moves[number] >= 0].tolist()
+        if near[number]:
+            ends = [after for after in map(board.after, board.legal_moves()) if not after.legal_moves()]
+            assert moves[: len(opening)] == opening and any(end.margin() != 0 for end in ends)
+        else:
+            assert moves == opening
+
+
+def test_games_near_the_end_go_back_as_many_plies_as_asked_for_but_never_before_their_opening() -> None:
+    keys = np.arange(60) * 7919
+    begun = after_random_plies(RULES, 4, keys)
+    wins, tens, all_back = (
+        openings(RULES, configured(random_plies=4, near_end=1.0, near_end_plies=most).selfplay, keys)
+        for most in (1, 10, 1000)
+    )
+    last, back = ((found.moves >= 0).sum(1) for found in (wins, tens))
+    assert set(last - back) == set(range(10))  # 1 to 10 plies before the end, beside 1
+    assert ((all_back.moves >= 0).sum(1) >= (begun.moves >= 0).sum(1)).all()
+    assert (all_back.states == begun.states).all(1).sum() > 40  # hardly any game has 1000 plies to take back
+    games_played = shard(configured(random_plies=4, near_end=1.0, near_end_plies=10)).games
+    assert games_played.opening_moves.str.split().str.len().max() > 15 and games_played.plies.max() <= 12

@@ -103,6 +103,21 @@ def test_before_the_first_step_the_optimiser_has_no_state() -> None:
     assert _AdamW(small(), {}, 3e-3, 0.1).state() == {}
 
 
+def test_the_first_steps_of_a_run_grow_to_the_whole_rate_across_iterations() -> None:
+    # Adam's first steps are as long as the rate; with gradients that stay the same, so are all others.
+    model, state, lengths = small(), {}, []
+    for _ in range(2):
+        optimizer = _AdamW(model, state, 1e-3, 0.0, warm_up=4)
+        for _ in range(3):
+            before = model.value.output.bias.detach().clone()
+            for parameter in model.parameters():
+                parameter.grad = torch.ones_like(parameter)
+            optimizer.step()
+            lengths.append(float((before - model.value.output.bias).detach().mean()))
+        state = optimizer.state()
+    assert lengths == pytest.approx([0.25e-3, 0.5e-3, 0.75e-3, 1e-3, 1e-3, 1e-3], rel=1e-3)
+
+
 def test_a_network_learns_a_small_set_by_heart() -> None:
     model, state = build(GAME.shape, Network(blocks=2, channels=32), 7), {}
     settings = SETTINGS.model_copy(update={"symmetries": False})

@@ -14,19 +14,14 @@ from typing import Any
 from pydantic import Field, ValidatorFunctionWrapHandler, field_validator
 
 from probzero.arms import EXPLORATIONS
+from probzero.config.fields import ANCHORS, Distinct, Line, Name, Section, Seed
 from probzero.config.reading import read
 from probzero.config.sections import (
-    ANCHORS,
     Arena,
     Certify,
-    Distinct,
     Game,
-    Line,
-    Name,
     Network,
     Search,
-    Section,
-    Seed,
     SelfPlay,
     Targets,
     Training,
@@ -113,6 +108,9 @@ LATER = {
     "gumbel_moves": 16,
     "gumbel_visits": 50.0,
     "gumbel_scale": 1.0,
+    "near_end": 0.0,
+    "near_end_plies": 16,
+    "warm_up": 0,
 }
 PARTS = tuple(Config.model_fields)
 LEARNED = ("experiment", "game", "network", "search", "selfplay", "targets", "training")  # what a checkpoint depends on

@@ -2,58 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeVar, get_args
+from typing import Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
+from pydantic import ConfigDict, Field, ValidationInfo, model_validator
 
 from probzero.arms import ARMS, Arm, offered
+from probzero.config.fields import Anchor, Batches, Checkpoint, Distinct, List, Pair, Rising, Section, Words
 from probzero.games import registry
-
-
-class Section(BaseModel):
-    """Settings that belong together: unknown keys, wrong types, NaN and infinities are refused."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
-
-
-def _tuple(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _different(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    if len(set(values)) < len(values):
-        raise ValueError
-    return values
-
-
-# Types of several settings; `allowed` is what errors and docs/configuration.md say of them, where it cannot be derived.
-# In patterns \z is the end of the text: unlike Python's $ it lets no line break through.
-T = TypeVar("T")
-List = Annotated[tuple[T, ...], BeforeValidator(_tuple)]
-Distinct = Annotated[List[T], AfterValidator(_different), Field(json_schema_extra={"uniqueItems": True})]
-Rising = Annotated[Distinct[T], AfterValidator(lambda values: tuple(sorted(values)))]
-Pair = Annotated[
-    tuple[Annotated[int, Field(ge=0, le=200)], Annotated[float, Field(ge=0, le=1000)]], BeforeValidator(_tuple)
-]
-Name = Annotated[
-    str,
-    Field(
-        pattern=r"^[a-z][a-z0-9-]*\z",
-        max_length=64,
-        json_schema_extra={"allowed": "a name of lower-case letters, digits and hyphens that begins with a letter"},
-    ),
-]
-# A line ends with more than a line feed, and control characters (\p{C}) show nothing.
-LINE = r"[^\s\p{C}]([^\p{C}\p{Zl}\p{Zp}]*[^\s\p{C}])?"
-Line = Annotated[str, Field(pattern=rf"^{LINE}\z", max_length=200, json_schema_extra={"allowed": "a line of text"})]
-Words = Annotated[
-    str, Field(pattern=rf"^({LINE})?\z", max_length=200, json_schema_extra={"allowed": "a line of text, or nothing"})
-]
-Seed = Annotated[int, Field(ge=0, le=9999)]
-Checkpoint = Annotated[int, Field(ge=0, le=9999)]
-Batches = Annotated[int, Field(ge=1, le=100_000)]
-Anchor = Literal["random", "greedy", "mobility", "perfect"]
-ANCHORS: tuple[str, ...] = get_args(Anchor)
 
 
 class Game(Section):
@@ -158,6 +113,8 @@ class SelfPlay(_SearchJob):
     games: int = Field(ge=1, le=100_000, description="games of one shard, played at once")
     batches: Batches = Field(description="simulation batches of one move")
     random_plies: int = Field(ge=0, le=10_000, description="a game begins after 0 to this many random plies")
+    near_end: float = Field(default=0.0, ge=0, le=1, description="share of games that begin near a random game's win")
+    near_end_plies: int = Field(default=16, ge=1, le=10_000, description="they begin 1 to this many plies before it")
     exploration: float = Field(ge=0, le=1, description="share of uniform choice among explored moves")
     lag: int = Field(
         default=0,
@@ -211,6 +168,7 @@ class Training(_Job):
     )
     learning_rate: float = Field(gt=0, le=1, description="learning rate of the first iteration")
     final_learning_rate: float = Field(gt=0, le=1, description="that of the last; a half cosine between")
+    warm_up: int = Field(default=0, ge=0, le=1_000_000, description="first steps of a run, over which the rate rises")
     weight_decay: float = Field(ge=0, le=1, description="weight decay, decoupled")
     gradient_clip: float = Field(gt=0, le=1_000_000, description="largest gradient norm")
     symmetries: bool = Field(description="turn each sample by a random symmetry")

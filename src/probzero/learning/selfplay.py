@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,13 +12,13 @@ import pandas as pd
 from probzero.config import Config, SelfPlay
 from probzero.errors import bad
 from probzero.games.base import Game
-from probzero.games.random_play import play_randomly
-from probzero.kinds import cast, count_up, like, plain, space
+from probzero.kinds import count_up, like, plain, space
 from probzero.learning.dataset import Samples
+from probzero.learning.openings import openings
 from probzero.learning.record import Position, Record
 from probzero.learning.resignation import Resignation
 from probzero.network.inference import Evaluator
-from probzero.random_keys import key, uniform
+from probzero.random_keys import key
 from probzero.search.base import GraphSearch
 from probzero.search.build import SearchFactory
 from probzero.search.graph import Graph
@@ -46,7 +46,7 @@ def play_shard(config: Config, evaluator: Evaluator, seed: int, iteration: int, 
     counts = _Counts(evaluator)
     settings, game = config.selfplay, evaluator.game
     keys = [key(config.experiment, seed, iteration, "selfplay", shard, number) for number in range(settings.games)]
-    opening = _openings(game, settings.random_plies, np.array(keys))
+    opening = openings(game, settings, np.array(keys))
     factory = SearchFactory(game, evaluator, config.search, settings.capacity, "selfplay.capacity")
     search = factory.start(opening.states, np.array(keys))
     graph = search.graph
@@ -132,31 +132,6 @@ def _sizes(search: GraphSearch) -> dict[str, int]:
         "entered_positions": graph.nodes,
         "edges": graph.edges,
     }
-
-
-class _Opening(NamedTuple):
-    """Where games begin, seen by the player to move."""
-
-    states: np.ndarray  # [G, W]
-    moves: np.ndarray  # [G, plies] actions, −1 after the last
-
-
-def _openings(game: Game, most: int, keys: np.ndarray) -> _Opening:
-    """Play between 0 and `most` random plies in each game, as its key says, stopping short of a finished game.
-
-    The game's set-up is always played to its end."""
-    actions = np.arange(game.actions)
-    wanted = cast(uniform(keys ^ key("random plies")) * (most + 1), "int64")
-
-    def draw(ply: int, part: range) -> np.ndarray:
-        return uniform((keys[part] ^ key("random ply", ply))[:, None], actions)
-
-    played = play_randomly(game, len(keys), most, draw)
-    unfinished = ~game.finished(played.states.reshape(-1, game.words)).reshape(most + 1, -1)
-    plies = np.minimum(np.maximum(wanted, game.set_up), unfinished.sum(0) - 1)
-    states = played.states[plies, np.arange(len(keys))]
-    moves = np.where(np.arange(most) < plies[:, None], played.action.T, -1)
-    return _Opening(states, moves)
 
 
 def _games(

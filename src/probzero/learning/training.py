@@ -41,7 +41,7 @@ def train(
     model.to(device).train()
     model.threads = settings.threads
     rate = learning_rate(settings, iteration)
-    optimizer = _AdamW(model, state, rate, settings.weight_decay)
+    optimizer = _AdamW(model, state, rate, settings.weight_decay, settings.warm_up)
     samples = concatenate(list(window))
     drawing = np.random.default_rng(key)
     weight = draw_weights(samples, game, settings)
@@ -93,9 +93,9 @@ class _AdamW:
     The step is torch's; its class `torch.optim.AdamW` would import torch's compiler too, which takes longer than torch.
     """
 
-    def __init__(self, model: ProbZeroNet, state: OptimizerState, rate: float, decay: float) -> None:
+    def __init__(self, model: ProbZeroNet, state: OptimizerState, rate: float, decay: float, warm_up: int = 0) -> None:
         self.named = dict(model.named_parameters())
-        self.rate = rate
+        self.rate, self.warm_up = rate, warm_up
         self.decay = {name: decay if parameter.dim() > 1 else 0.0 for name, parameter in self.named.items()}
         self.steps = {name: _like(state.get("step"), parameter.new_zeros(())) for name, parameter in self.named.items()}
         self.first, self.second = (
@@ -105,6 +105,13 @@ class _AdamW:
 
     @torch.no_grad()
     def step(self) -> None:
+        """Take a step; step k of the run, of the first `warm_up`, at k / warm_up of the rate.
+
+        Adam's first steps have the full length in every weight. The heads' hidden layers have thousands of inputs, none
+        of them negative: a few such steps carry most units under 0 for all positions, from where none comes back.
+        """
+        done = int(next(iter(self.steps.values())))
+        rate = self.rate * min(1.0, (done + 1) / self.warm_up) if self.warm_up else self.rate
         for decay in sorted(set(self.decay.values())):
             names = [name for name in self.named if self.decay[name] == decay]
             parameters, moments, squares, steps = (
@@ -113,7 +120,7 @@ class _AdamW:
             gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]  # all
             adamw(
                 parameters, gradients, moments, squares, [], steps, fused=True, amsgrad=False, maximize=False,
-                beta1=0.9, beta2=0.999, eps=1e-8, lr=self.rate, weight_decay=decay,
+                beta1=0.9, beta2=0.999, eps=1e-8, lr=rate, weight_decay=decay,
             )  # fmt: skip
 
     def clear(self) -> None:

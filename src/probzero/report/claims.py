@@ -17,8 +17,8 @@ from pydantic import ConfigDict, Field, model_validator
 from tabulate import tabulate
 
 from probzero import config, files
+from probzero.config.fields import List, Name, Section, Words
 from probzero.config.reading import read
-from probzero.config.sections import List, Name, Section, Words
 from probzero.config.wording import validated
 from probzero.errors import bad
 from probzero.tables import parse_table
