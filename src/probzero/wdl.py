@@ -12,13 +12,18 @@ NAMES = ("win", "draw", "loss")
 SIZE = 3
 
 
+UNKNOWN = 2  # in the place of a result
+
+
 def flip(triples: Array) -> Array:
     """Return the triples [..., 3] as the other player sees them: win and loss change places."""
     return triples.flip(-1) if is_tensor(triples) else triples[..., ::-1]
 
 
 def from_result(result: Array) -> Array:
-    """Return one-hot triples [..., 3] (float32) for results [...] of +1, 0, −1 seen by the player to move."""
+    """Return one-hot triples [..., 3] (float32) for results [...] of +1, 0, −1 seen by the player to move.
+
+    ± UNKNOWN, of a game that was left unfinished, gives zeros."""
     order = space(result).arange(1, -2, -1, device=result.device)  # +1, 0, −1
     return cast(result[..., None] == order, "float32")
 

@@ -13,6 +13,7 @@ from sealed import MADE
 from probzero import games
 from probzero.config import Config, parse
 from probzero.errors import ProbZeroError
+from probzero.games.records import LEFT, check_results
 from probzero.learning.dataset import read_samples, write_samples
 from probzero.learning.openings import after_random_plies, openings
 from probzero.learning.selfplay import Shard, play_shard
@@ -143,3 +144,28 @@ def test_games_near_the_end_go_back_as_many_plies_as_asked_for_but_never_before_
     assert (all_back.states == begun.states).all(1).sum() > 40  # hardly any game has 1000 plies to take back
     games_played = shard(configured(random_plies=4, near_end=1.0, near_end_plies=10)).games
     assert games_played.opening_moves.str.split().str.len().max() > 15 and games_played.plies.max() <= 12
+
+
+@pytest.mark.parametrize("algorithm", ["particle", "puct"])
+def test_games_left_unfinished_say_nothing_of_their_outcome(algorithm: str) -> None:
+    raw = yaml.safe_load(SMOKE.read_text())
+    raw["selfplay"].update(games=10, particles=4, batches=2, exploration=0.0, longest=3, near_end=0.5, near_end_plies=2)
+    raw["search"].update(algorithm=algorithm, transpositions=False)
+    raw["targets"] = {"value": "outcome", "nodes": "roots", "policy": "visits"}
+    found = shard(parse(raw))
+    check_results(RULES, found.games, "games", selfplay=True)
+    left = found.games.resigned == LEFT
+    assert 0 < left.sum() < 10 and (found.games[left].plies == 3).all() and (found.games[left].result == 0).all()
+    told = {}
+    for row in found.games.itertuples():
+        state, mover = RULES.start(), 1  # the result is that of who began
+        for number, move in enumerate(RULES.parse_moves(f"{row.opening_moves} {row.moves}")):
+            if number >= len(row.opening_moves.split()):
+                told[tuple(state.tolist())] = None if row.resigned == LEFT else row.result * mover
+            state, mover = RULES.play(state[None], np.array([move]))[0], -mover
+    for state, value in zip(found.samples.states.tolist(), found.samples.value, strict=True):
+        if (outcome := told[tuple(state)]) is not None:
+            assert value.sum() > 0
+        if algorithm == "puct":
+            expected = [0, 0, 0] if outcome is None else [[0, 0, 1], [0, 1, 0], [1, 0, 0]][outcome + 1]
+            assert value.tolist() == expected

@@ -110,6 +110,7 @@ LATER = {
     "gumbel_scale": 1.0,
     "near_end": 0.0,
     "near_end_plies": 16,
+    "longest": 0,
     "warm_up": 0,
 }
 PARTS = tuple(Config.model_fields)
@@ -189,6 +190,8 @@ def _contradictions(settings: Config) -> Iterator[tuple[str, str, Any]]:
     plies = [ply for ply, _ in selfplay.move_temperatures]
     if plies[0] != 0 or plies != sorted(set(plies)):
         yield "selfplay.move_temperatures", "plies that rise from 0", plies
+    if selfplay.longest and targets.value == "mixed":
+        yield "targets.value", "another value than mixed, which needs all outcomes, with selfplay.longest", "mixed"
     if settings.has("search"):
         algorithm, arm = settings.search.algorithm, settings.search.arm
         for key in ("nodes", "policy", "value"):

@@ -115,6 +115,7 @@ class SelfPlay(_SearchJob):
     random_plies: int = Field(ge=0, le=10_000, description="a game begins after 0 to this many random plies")
     near_end: float = Field(default=0.0, ge=0, le=1, description="share of games that begin near a random game's win")
     near_end_plies: int = Field(default=16, ge=1, le=10_000, description="they begin 1 to this many plies before it")
+    longest: int = Field(default=0, ge=0, le=10_000, description="plies after which a game is left unfinished; 0: none")
     exploration: float = Field(ge=0, le=1, description="share of uniform choice among explored moves")
     lag: int = Field(
         default=0,

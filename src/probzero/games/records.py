@@ -11,6 +11,8 @@ import pandas as pd
 from probzero.errors import bad
 from probzero.games.base import Game
 
+LEFT = 2  # in column `resigned`: the game was left unfinished
+
 
 class Replay(NamedTuple):
     """The moves of n games, game after game at each ply."""
@@ -55,22 +57,23 @@ def check_results(game: Game, games: pd.DataFrame, where: object, *, selfplay: b
     """Refuse records whose moves do not lead to a finished game with the result, the margin and the plies they tell.
 
     Result and margin speak for who moved first from the start, from which `plies` counts too. Those of `selfplay` have
-    no opening in `plies`, and where column `resigned` is 1 the player to move has given up a game that goes on."""
+    no opening in `plies`, and where column `resigned` is 1 the player to move has given up a game that goes on; where
+    it is LEFT nobody has, and the result is 0."""
     sequences, opening = sequences_of(game, games, where)
     final = replay(game, sequences, where).final
     length = np.array([len(sequence) for sequence in sequences], dtype=int)
     view = np.where(length % 2 == 0, 1, -1)  # who moved first is to move at even plies
     resigned = games["resigned"].to_numpy() if selfplay else np.zeros(len(games), dtype=int)
     goes_on = (~game.finished(final)).astype(int)
-    wrong = goes_on != resigned
+    wrong = goes_on != np.isin(resigned, (1, LEFT))
     if wrong.any():
         row = int(np.argmax(wrong))
         found = "one that goes on" if goes_on[row] else "one that is finished"
-        expected = "a finished game" if resigned[row] == 0 else "resigned 1 for a game that goes on"
+        expected = "a finished game" if resigned[row] == 0 else f"resigned 1, or {LEFT}, for one that goes on"
         raise bad("games", f"{where}: line {row + 2}", expected, found)
     told = {
         "plies": length - opening if selfplay else length,
-        "result": np.where(resigned == 1, -1, game.outcome(final)) * view,
+        "result": np.select([resigned == 1, resigned == LEFT], [-1, 0], game.outcome(final)) * view,
     }
     if "margin" in games:
         told["margin"] = game.margin(final) * view

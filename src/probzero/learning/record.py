@@ -29,7 +29,7 @@ class Record(Protocol):
         """Note positions that were searched."""
 
     def samples(self, result: Array, settings: Targets) -> Samples:
-        """Return the samples; result [G] (+1, 0, −1) is that of the player who moved first."""
+        """Return the samples; result [G] (+1, 0, −1; UNKNOWN) is that of the player who moved first."""
 
 
 def as_array(column: Array) -> np.ndarray:

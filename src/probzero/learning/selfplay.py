@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from probzero import wdl
 from probzero.config import Config, SelfPlay
 from probzero.errors import bad
 from probzero.games.base import Game
+from probzero.games.records import LEFT
 from probzero.kinds import count_up, like, plain, space
 from probzero.learning.dataset import Samples
 from probzero.learning.openings import openings
@@ -32,7 +34,7 @@ class Shard:
     """What the self-play of a shard leaves behind.
 
     The margin of a game, if the game has one, is by how much the player who began was ahead when it stopped, its result
-    +1 if that player won, and `resigned` 1 if the player to move gave up.
+    +1 if that player won, and `resigned` 1 if the player to move gave up, LEFT (with result 0) if nobody ended it.
     """
 
     samples: Samples  # of all positions that the record says something of
@@ -42,7 +44,7 @@ class Shard:
 
 
 def play_shard(config: Config, evaluator: Evaluator, seed: int, iteration: int, shard: int) -> Shard:
-    """Play the shard's games to their ends."""
+    """Play the shard's games to their ends, or for as many plies as they may have."""
     counts = _Counts(evaluator)
     settings, game = config.selfplay, evaluator.game
     keys = [key(config.experiment, seed, iteration, "selfplay", shard, number) for number in range(settings.games)]
@@ -56,7 +58,7 @@ def play_shard(config: Config, evaluator: Evaluator, seed: int, iteration: int, 
 
     moves, exhausted = [], 0
     going = games
-    for ply in range(game.longest_game):
+    for ply in range(settings.longest or game.longest_game):
         if settings.noise > 0:
             search.add_noise(going, settings.noise, settings.noise_concentration, ply)
         search.run(going, settings.particles, settings.batches, ply)
@@ -79,8 +81,8 @@ def play_shard(config: Config, evaluator: Evaluator, seed: int, iteration: int, 
     if not moves:
         raise bad("self-play", "selfplay.resign_below", "a value that lets games be played", settings.resign_below)
     games_table, result = _games(game, graph, opening.moves, plain(space(games).stack(moves, axis=1)), resignation)
-    result = like(result, games)
-    samples = record.samples(result, config.targets)
+    left = games_table["resigned"].to_numpy() == LEFT
+    samples = record.samples(like(np.where(left, wdl.UNKNOWN, result), games), config.targets)
     if not len(samples):
         expected = f"positions of which targets.least_moves ({config.targets.least_moves}) were explored"
         budget = f"{settings.particles} × {settings.batches}"
@@ -89,7 +91,7 @@ def play_shard(config: Config, evaluator: Evaluator, seed: int, iteration: int, 
         "iteration": iteration,
         "shard": shard,
         **_outcomes(games_table),
-        **resignation.metrics(result),
+        **resignation.metrics(like(result, games)),
         "exhausted_roots": exhausted,
         **_sizes(search),
         "samples": len(samples.weight),
@@ -144,7 +146,8 @@ def _games(
     before, after = (opening >= 0).sum(1), (moves >= 0).sum(1)
     last, resigned = plain(graph.states(graph.root)), plain(resignation.resigned)
     mover = 1 - 2 * (after % 2)  # +1: the player who moved first after the opening would be to move
-    result = np.where(resigned, -1, game.outcome(last)) * mover
+    left = ~game.finished(last) & ~resigned
+    result = np.where(resigned, -1, np.where(left, 0, game.outcome(last))) * mover
     began = 1 - 2 * (before % 2)  # +1: that player began the game; a pass is a ply, so players alternate
     names = [[game.move_names(row[row >= 0]) for row in part] for part in (opening, moves)]
     table = {
@@ -153,7 +156,7 @@ def _games(
         "moves": names[1],
         "plies": after.tolist(),
         "result": (result * began).tolist(),
-        "resigned": resigned.astype(int).tolist(),
+        "resigned": np.where(left, LEFT, resigned.astype(int)).tolist(),
     }
     if game.has_margin:
         table["margin"] = (game.margin(last) * mover * began).tolist()
