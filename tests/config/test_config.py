@@ -383,9 +383,12 @@ def test_a_configuration_survives_json(raw: dict[str, Any]) -> None:
 
 def test_settings_that_came_later_change_no_hash_until_they_are_used() -> None:
     plain = config.load(ROOT / "config" / "smoke.yaml").as_dict()
-    first = config.fingerprints(plain, ["search"])
-    older = {**plain, "search": {key: value for key, value in plain["search"].items() if key not in config.LATER}}
-    assert config.fingerprints(older, ["search"]) == first
+    parts = ("search", "selfplay", "training")
+    first = config.fingerprints(plain, parts)
+    older = {part: {key: plain[part][key] for key in plain[part] if key not in config.LATER} for part in parts}
+    assert config.fingerprints(older, parts) == first
     for key, value in config.LATER.items():
-        assert plain["search"][key] == value
-        assert config.fingerprints({**plain, "search": {**plain["search"], key: value + 1}}, ["search"]) != first
+        (part,) = (part for part in parts if key in plain[part])
+        assert plain[part][key] == value
+        used = config.fingerprints({**plain, part: {**plain[part], key: value + 1}}, parts)
+        assert [name for name in parts if used[name] != first[name]] == [part]
