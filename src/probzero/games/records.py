@@ -69,7 +69,7 @@ def check_results(game: Game, games: pd.DataFrame, where: object, *, selfplay: b
     if wrong.any():
         row = int(np.argmax(wrong))
         found = "one that goes on" if goes_on[row] else "one that is finished"
-        expected = "a finished game" if resigned[row] == 0 else f"resigned 1, or {LEFT}, for one that goes on"
+        expected = "a finished game" if resigned[row] == 0 else f"resigned 1 or {LEFT} for a game that goes on"
         raise bad("games", f"{where}: line {row + 2}", expected, found)
     told = {
         "plies": length - opening if selfplay else length,
